@@ -1,0 +1,92 @@
+//===- Passes.td - Inference and differentiation -----------*- tablegen -*-===//
+
+#ifndef GRADC_DIFFERENTIATE_PASSES_TD
+#define GRADC_DIFFERENTIATE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferRequiresGradPass : Pass<"grad-infer-requires-grad", "::mlir::ModuleOp"> {
+  let summary = "write into the types which tensors require a gradient";
+  let description = [{
+    Erases every `#grad.requires_grad` and derives them again from the roots:
+    arguments with the attribute `grad.requires_grad`, arguments of public
+    functions whose type carries the encoding, and, for the callee of a
+    transform, the arguments that the transform differentiates. Inserts
+    `grad.promote` where an op wants equal types. Functions called with
+    different roots are cloned, one clone a set of roots. Idempotent.
+
+    ```mlir
+    // Before.
+    func.func @f(%x: tensor<4xf32> {grad.requires_grad}, %k: tensor<4xf32>) -> tensor<4xf32>
+    // After.
+    func.func @f(%x: tensor<4xf32, #grad.requires_grad> {grad.requires_grad}, %k: tensor<4xf32>)
+        -> tensor<4xf32, #grad.requires_grad>
+    ```
+  }];
+  let dependentDialects = ["::mlir::grad::GradDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def CheckRequiresGradPass : Pass<"grad-check-requires-grad", "::mlir::ModuleOp"> {
+  let summary = "compare the written requires_grad types with what the ops say";
+  let description = [{
+    Fails with one diagnostic for each value whose type claims a gradient that
+    it can not have, or hides one that it has, with a note that shows the
+    path. Does not share code with the pass that writes the types beyond the
+    definition of which ops carry a gradient.
+  }];
+}
+
+def LowerRegionsPass : Pass<"grad-lower-regions", "::mlir::ModuleOp"> {
+  let summary = "turn no_grad and enable_grad regions into barriers";
+  let description = [{
+    Inlines every `grad.no_grad` and `grad.enable_grad` region. Ops directly
+    under `no_grad` read their operands through `grad.stop_gradient`; values
+    that only pass through are left alone.
+  }];
+}
+
+def DifferentiatePass : Pass<"grad-differentiate", "::mlir::ModuleOp"> {
+  let summary = "expand grad.vjp and grad.jvp into code, innermost first";
+  let description = [{
+    Each transform becomes a call of a new private function that computes the
+    results of the callee and their derivative. Inference runs first, on a
+    plain copy of the callee; types that were handed in are not trusted. An op
+    without a derivative rule is an error when a gradient would have to pass
+    through it, and no op is created for values that need no gradient.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numCreated", "created-ops", "ops created by derivative rules">,
+    Statistic<"numActive", "active-values", "values that got a cotangent">
+  ];
+}
+
+def JointPass : Pass<"grad-joint", "::mlir::ModuleOp"> {
+  let summary = "give every function with roots a joint function to partition";
+  let description = [{
+    For a function `@f` with roots adds `@f.joint`, which takes the arguments of
+    `@f` and a cotangent for each result that requires a gradient, and
+    returns the results of `@f` and a gradient for each root that has a path to
+    a result. The attributes `grad.cotangents` (result numbers of `@f`) and
+    `grad.gradients` (argument numbers of `@f`) say which is which.
+  }];
+}
+
+def PartitionPass : Pass<"grad-partition", "::mlir::ModuleOp"> {
+  let summary = "split a joint function into forward and backward functions";
+  let description = [{
+    Splits `@f.joint` at the ops that depend on a cotangent. `@f.forward`
+    returns the results of `@f` followed by the residuals; `@f.backward` takes
+    the residuals followed by the cotangents and returns the gradients. A
+    residual that is an argument of `@f` is not returned by `@f.forward` but
+    listed in `grad.residuals` of `@f.backward`, an array with one number for
+    each residual argument: n >= 0 is argument n of `@f`, -1 - k is result
+    number k of `@f.forward`.
+  }];
+}
+
+#endif // GRADC_DIFFERENTIATE_PASSES_TD
