@@ -1,9 +1,9 @@
 """``grad``, ``value_and_grad``, ``vjp`` and ``stop_gradient``.
 
-A transform captures the whole function through Dynamo and compiles it together with its derivative. It
-ignores the grad mode around it and obeys the modes inside the function. What Dynamo calls back into is a
-`TransformedGraph`; the `Request` of the running call tells it which tensors are differentiated, and takes
-what the function itself does not return.
+A transform captures the whole function through Dynamo and compiles it together with its derivative.
+It ignores the grad mode around it and obeys the modes inside the function. What Dynamo calls back
+into is a `TransformedGraph`; the `Request` of the running call tells it which tensors are
+differentiated, and takes what the function itself does not return.
 """
 
 from __future__ import annotations
@@ -27,13 +27,16 @@ from .program import Program
 
 
 class Request:
-    """One call of a transform: what goes in besides the arguments, what comes out besides the results."""
+    """One call of a transform: what goes in besides the arguments, what comes out besides the
+    results."""
 
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
         self.gradients: list[torch.Tensor | None] = []
         self.sources: list[torch.Tensor] = []
-        self.pullback: Callable[[Sequence[torch.Tensor | None]], list[torch.Tensor | None]] | None = None
+        self.pullback: (
+            Callable[[Sequence[torch.Tensor | None]], list[torch.Tensor | None]] | None
+        ) = None
         self.marked: list[torch.Tensor] = []
 
 
@@ -76,7 +79,8 @@ class TransformedGraph:
         if self.owner.mode is Mode.JOINT:
             self._check_loss()
         self.positions = [
-            [position for position, tensor in enumerate(inputs) if tensor is leaf] for leaf in roots.leaves
+            [position for position, tensor in enumerate(inputs) if tensor is leaf]
+            for leaf in roots.leaves
         ]
         chosen = {position for positions in self.positions for position in positions}
         self.closures = [p for p, t in enumerate(inputs) if p not in chosen and t.requires_grad]
@@ -99,12 +103,12 @@ class TransformedGraph:
     def _check_loss(self) -> None:
         what = f"{self.owner.name} differentiates {describe(self.owner.fn)}, which has to return"
         if len(self.marks.nodes) != 1:
+            aux = self.owner.has_aux
             raise InputError(
-                f"{what} one tensor{', followed by aux' if self.owner.has_aux else ''}; it returned "
-                f"{len(self.marks.nodes)} tensors",
-                hint="return (loss, aux) and pass has_aux=True to return more" if not self.owner.has_aux
-                else "return a tuple of two: the loss, and anything else",
-            )  # fmt: skip
+                f"{what} {'a tuple (tensor, aux)' if aux else 'one tensor'}; "
+                f"it returned {len(self.marks.nodes)} tensors",
+                hint=None if aux else "return (loss, aux) and pass has_aux=True to return more",
+            )
         loss = self.marks.nodes[0].meta["example_value"]
         where = capture.user_location(self.marks.nodes[0], self.owner.fn)
         if loss.dim() != 0:
@@ -114,7 +118,9 @@ class TransformedGraph:
                 hint="reduce it with .sum() or .mean(), or use gradc.vjp",
             )
         if not loss.is_floating_point():
-            raise InputError(f"{what} a floating-point scalar; it returned {loss.dtype}", location=where)
+            raise InputError(
+                f"{what} a floating-point scalar; it returned {loss.dtype}", location=where
+            )
 
     def _by_root(self, values: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
         found: dict[int, torch.Tensor] = {}
@@ -127,17 +133,22 @@ class TransformedGraph:
         return gradients
 
     def _pullback(
-        self, program: Program, arguments: list[torch.Tensor], inputs: Sequence[torch.Tensor], results: list
+        self,
+        program: Program,
+        arguments: list[torch.Tensor],
+        inputs: Sequence[torch.Tensor],
+        results: list,
     ) -> Callable[[Sequence[torch.Tensor | None]], list[torch.Tensor | None]]:
         if not program.differentiable:
             return lambda cotangents: [None] * len(self.positions)
         kept = [residual.detach() for residual in program.residuals(arguments, inputs, results)]
         versions = [residual._version for residual in kept]
+
         def pullback(cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor | None]:
             if [residual._version for residual in kept] != versions:
                 raise GradcError(
-                    f"a tensor that the gradient of {describe(self.owner.fn)} needs was changed in place "
-                    "after the call",
+                    f"a tensor that the gradient of {describe(self.owner.fn)} needs "
+                    "was changed in place after the call",
                     hint="pass a clone, or call the function returned by vjp before the change",
                 )
             given = {
@@ -153,7 +164,9 @@ class TransformedGraph:
 class Transform:
     """A captured function, compiled once for each set of Dynamo's guards; safe under threads."""
 
-    def __init__(self, fn: Callable, name: str, argnums: tuple[int, ...], has_aux: bool, mode: Mode) -> None:
+    def __init__(
+        self, fn: Callable, name: str, argnums: tuple[int, ...], has_aux: bool, mode: Mode
+    ) -> None:
         self.fn = fn
         self.name = name
         self.argnums = argnums
@@ -170,7 +183,11 @@ class Transform:
         request = Request(Roots(fn, args, self.argnums))
         outer, self.active.request = getattr(self.active, "request", None), request
         try:
-            with torch.inference_mode(False), torch.enable_grad(), capture.capture_errors(self.name):
+            with (
+                torch.inference_mode(False),
+                torch.enable_grad(),
+                capture.capture_errors(self.name),
+            ):
                 result = self._compiled(fn, self.has_aux, request.roots.args, kwargs)
         finally:
             self.active.request = outer
@@ -179,7 +196,8 @@ class Transform:
         return result, request
 
     def ir(self, stage: str, index: int = -1) -> str:
-        """The text of ``stage`` (see `gradc.STAGES`) of the ``index``-th program compiled, the latest by default.
+        """The text of ``stage`` (see `gradc.STAGES`) of the ``index``-th program compiled, the
+        latest by default.
 
         Raises:
             ValueError: before the first call, or when there is no such stage.
@@ -188,15 +206,21 @@ class Transform:
 
 
 def ir_of(programs: Sequence[Program], stage: str, index: int) -> str:
-    """The text of ``stage`` of ``programs[index]``; raises ``ValueError`` when nothing was compiled yet."""
+    """The text of ``stage`` of ``programs[index]``; raises ``ValueError`` when nothing was compiled
+    yet."""
     if not programs:
         raise ValueError("nothing is compiled yet: call the function first")
     return programs[index].stages.text(stage)
 
 
-def _tie(outer_grad: bool, values: list[torch.Tensor], *depends: Sequence[Any]) -> list[torch.Tensor]:
-    """Makes differentiating ``values`` raise when they depend on something that requires a gradient."""
-    sources = [t for group in depends for t in group if isinstance(t, torch.Tensor) and t.requires_grad]
+def _tie(
+    outer_grad: bool, values: list[torch.Tensor], *depends: Sequence[Any]
+) -> list[torch.Tensor]:
+    """Makes differentiating ``values`` raise when they depend on something that requires a
+    gradient."""
+    sources = [
+        t for group in depends for t in group if isinstance(t, torch.Tensor) and t.requires_grad
+    ]
     if not (outer_grad and sources and values):
         return values
     return out_of_reach(values, sources)
@@ -206,10 +230,13 @@ _cache: dict[Any, Transform] = {}
 _cache_lock = threading.Lock()
 
 
-def _transform(fn: Callable, name: str, argnums: tuple[int, ...], has_aux: bool, mode: Mode) -> Transform:
+def _transform(
+    fn: Callable, name: str, argnums: tuple[int, ...], has_aux: bool, mode: Mode
+) -> Transform:
     """One `Transform` a code object, so that a lambda written in a loop is compiled once.
 
-    Dynamo guards on the function's code and closure, therefore functions that share code may share it.
+    Dynamo guards on the function's code and closure, therefore functions that share code may share
+    it.
     """
     code = getattr(fn, "__code__", None)
     if code is None:
@@ -234,22 +261,27 @@ def value_and_grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) ->
     """The function that returns ``(fn(*args), gradient)``, compiled.
 
     Args:
-        fn: returns a floating-point scalar, or ``(scalar, aux)`` with ``has_aux``. Captured whole by TorchDynamo.
-        argnums: position or positions of the differentiated arguments. An argument may be a tensor, a pytree of
-            floating-point tensors, or an ``nn.Module``, which stands for its parameters that require a gradient.
+        fn: returns a floating-point scalar, or ``(scalar, aux)`` with ``has_aux``. Captured whole
+            by TorchDynamo.
+        argnums: position or positions of the differentiated arguments. An argument may be a tensor,
+            a pytree of floating-point tensors, or an ``nn.Module``, which stands for its parameters
+            that require a gradient.
         has_aux: ``fn`` returns something else besides; the value is then ``(value, aux)``.
 
     Returns:
-        A function with the signature of ``fn``. A gradient has the structure, shapes and dtypes of its argument;
-        for a module it is a dict from parameter name to gradient. With a tuple ``argnums`` the gradient is a
-        tuple. Zeros where there is no path. Its ``.ir(stage)`` gives the text of each stage.
+        A function with the signature of ``fn``. A gradient has the structure, shapes and dtypes of
+        its argument; for a module it is a dict from parameter name to gradient. With a tuple
+        ``argnums`` the gradient is a tuple. Zeros where there is no path. Its ``.ir(stage)`` gives
+        the text of each stage.
 
     Raises:
         InputError: (at call) a result that is not a scalar, an integer argument.
         CaptureError: (at call) data-dependent control flow, or anything else that breaks the graph.
         CompileError, UnsupportedError: (at call) an op that is not supported or has no derivative.
     """
-    return _value_and_grad(fn, argnums, has_aux, "gradc.value_and_grad", lambda value, gradient: (value, gradient))
+    return _value_and_grad(
+        fn, argnums, has_aux, "gradc.value_and_grad", lambda value, gradient: (value, gradient)
+    )
 
 
 def grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
@@ -265,7 +297,9 @@ def grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
 
 
 @torch._dynamo.disable(reason="a gradc transform inside a compiled function")
-def _value_and_grad(fn: Callable, argnums: Argnums, has_aux: bool, name: str, arrange: Callable) -> Callable:
+def _value_and_grad(
+    fn: Callable, argnums: Argnums, has_aux: bool, name: str, arrange: Callable
+) -> Callable:
     _checked(fn, name)
     numbers = normalise(argnums)
     transform = _transform(fn, name, numbers, has_aux, Mode.JOINT)
@@ -277,19 +311,23 @@ def _value_and_grad(fn: Callable, argnums: Argnums, has_aux: bool, name: str, ar
         loss, aux = result if has_aux else (result, None)
         if not isinstance(loss, torch.Tensor):
             raise InputError(
-                f"{name} differentiates {describe(fn)}, which has to return a scalar tensor; it returned a "
-                f"{type(loss).__name__}"
+                f"{name} differentiates {describe(fn)}, which has to return a scalar tensor; "
+                f"it returned a {type(loss).__name__}"
             )
         gradients = request.roots.gradients(request.gradients)
         values = [request.marked[0].detach(), *_tensor_leaves(gradients)]
         values = _tie(outer_grad, values, request.roots.originals, request.sources)
         rest = iter(values[1:])
-        gradients = pytree.tree_map(lambda leaf: next(rest) if isinstance(leaf, torch.Tensor) else leaf, gradients)
+        gradients = pytree.tree_map(
+            lambda leaf: next(rest) if isinstance(leaf, torch.Tensor) else leaf, gradients
+        )
         value = (values[0], request.roots.restore(aux)) if has_aux else values[0]
         return arrange(value, gradients[0] if isinstance(argnums, int) else tuple(gradients))
 
     if hasattr(fn, "__name__"):
-        functools.update_wrapper(transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__"))
+        functools.update_wrapper(
+            transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__")
+        )
     transformed.ir = transform.ir
     return transformed
 
@@ -302,13 +340,15 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         primals: tensors, pytrees of floating-point tensors or modules, all differentiated.
 
     Returns:
-        ``(output, pullback)``, with ``has_aux`` ``(output, pullback, aux)``. ``pullback`` takes a cotangent in
-        the structure of ``output`` (None for zeros; entries for integer outputs are ignored) and returns a
-        tuple with one gradient a primal. It may be called any number of times.
+        ``(output, pullback)``, with ``has_aux`` ``(output, pullback, aux)``. ``pullback`` takes a
+        cotangent in the structure of ``output`` (None for zeros; entries for integer outputs are
+        ignored) and returns a tuple with one gradient a primal. It may be called any number of
+        times.
 
     Raises:
-        InputError, CaptureError, CompileError, UnsupportedError: as `value_and_grad`; an output that is not a
-            tensor; (in ``pullback``) a cotangent of another structure, shape or dtype than its output.
+        InputError, CaptureError, CompileError, UnsupportedError: as `value_and_grad`; an output
+            that is not a tensor; (in ``pullback``) a cotangent of another structure, shape or dtype
+            than its output.
     """
     return _vjp(fn, primals, has_aux)
 
@@ -341,7 +381,9 @@ def _vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
 
 def _cotangents(cotangent: Any, spec: Any, shapes: Sequence[tuple]) -> list[torch.Tensor | None]:
     """``cotangent`` as one entry an output, checked; None for zeros and for integer outputs."""
-    given = [cotangent] if len(shapes) == 1 and not isinstance(cotangent, (tuple, list, dict)) else None
+    given = (
+        [cotangent] if len(shapes) == 1 and not isinstance(cotangent, (tuple, list, dict)) else None
+    )
     if given is None:
         given, structure = pytree.tree_flatten(cotangent)
         if structure != spec:
@@ -351,7 +393,11 @@ def _cotangents(cotangent: Any, spec: Any, shapes: Sequence[tuple]) -> list[torc
         if value is None or not (dtype.is_floating_point or dtype.is_complex):
             checked.append(None)
         elif not isinstance(value, torch.Tensor) or value.shape != shape or value.dtype != dtype:
-            found = f"{value.dtype}{list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+            found = (
+                f"{value.dtype}{list(value.shape)}"
+                if isinstance(value, torch.Tensor)
+                else type(value).__name__
+            )
             raise InputError(f"cotangent {index} is {found}, the output is {dtype}{list(shape)}")
         else:
             checked.append(value.detach())
@@ -361,6 +407,9 @@ def _cotangents(cotangent: Any, spec: Any, shapes: Sequence[tuple]) -> list[torc
 def stop_gradient(tree: Any) -> Any:
     """``tree`` with every tensor in it detached: same values, constants for every transform around.
 
-    Takes any pytree; leaves that are not tensors are returned as they are. Works in compiled and in eager code.
+    Takes any pytree; leaves that are not tensors are returned as they are. Works in compiled and in
+    eager code.
     """
-    return pytree.tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, tree)
+    return pytree.tree_map(
+        lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, tree
+    )
