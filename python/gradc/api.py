@@ -11,7 +11,7 @@ from . import config
 from .backend import CompiledGraph, backend_into
 from .errors import InputError
 from .program import Program
-from .transforms import ir_of
+from .transformed import ir_of
 
 
 def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:

@@ -129,8 +129,8 @@ def capture_errors(what: str) -> Iterator[None]:
 
 
 _WAYS_OUT = {
-    "Data-dependent": "compute both sides and choose with torch.where; a Python `if` or `while` on a "
-    "tensor's value has no fixed graph",
+    "Data-dependent": "compute both sides and choose with torch.where; a Python `if` or `while` "
+    "on a tensor's value has no fixed graph",
     "making fake tensor call": "the same call fails when it is not compiled",
     "torch.compiler.disable": "call it outside: a gradc transform or a disabled function "
     "can not be part of a graph",
