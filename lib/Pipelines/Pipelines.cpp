@@ -11,21 +11,33 @@
 using namespace mlir;
 using namespace mlir::grad;
 
+/// What is worth doing to derivative code whatever comes next. The calls that
+/// expansion leaves are inlined first, so that the primal and the derivative
+/// share what they both compute.
 static void addSimplification(OpPassManager &manager) {
+  manager.addPass(createInlinerPass());
+  manager.addPass(createSymbolDCEPass());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createFoldZerosPass());
   manager.addPass(createCSEPass());
 }
 
 void mlir::grad::buildGradientPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerRegionsPass());
   manager.addPass(createDifferentiatePass());
   addSimplification(manager);
 }
 
 void mlir::grad::buildTapePipeline(OpPassManager &manager) {
+  manager.addPass(createLowerRegionsPass());
   manager.addPass(createJointPass());
-  buildGradientPipeline(manager);
-  manager.addPass(createPartitionPass());
+  manager.addPass(createDifferentiatePass());
   addSimplification(manager);
+  manager.addPass(createPartitionPass());
+  // Partition leaves on either side only what that side needs, but for the
+  // constants it copied.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
 }
 
 void mlir::grad::buildCPUPipeline(OpPassManager &manager) {
