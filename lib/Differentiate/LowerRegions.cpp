@@ -106,9 +106,9 @@ namespace {
 /// Puts `grad.stop_gradient` in front of what ops under `grad.no_grad` read.
 class OperandStopper {
 public:
-  void run(ModuleOp module) {
-    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!readsStoppedOperands(op))
+  void run(Operation *root) {
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!readsStoppedOperands(op) && !isUnknownCallUnderNoGrad(op))
         return WalkResult::advance();
       stopOperands(op);
       return WalkResult::skip();
@@ -116,6 +116,17 @@ public:
   }
 
 private:
+  /// A call whose callee has not been told of the mode.
+  static bool isUnknownCallUnderNoGrad(Operation *op) {
+    if (!isa<CallOpInterface>(op) || !isUnderNoGrad(op))
+      return false;
+    auto call = dyn_cast<func::CallOp>(op);
+    auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                             call, call.getCalleeAttr())
+                       : func::FuncOp();
+    return !callee || callee.isExternal() || !isNoGradFunction(callee);
+  }
+
   void stopOperands(Operation *op) {
     if (op->getNumResults() != 0 && op->getNumRegions() == 0 &&
         llvm::none_of(op->getResultTypes(), isDifferentiableType))
@@ -166,10 +177,10 @@ private:
 };
 } // namespace
 
-void mlir::grad::lowerGradRegions(ModuleOp module) {
-  OperandStopper().run(module);
-  IRRewriter rewriter(module.getContext());
-  module.walk([&](Operation *op) {
+void mlir::grad::lowerRegions(Operation *root) {
+  OperandStopper().run(root);
+  IRRewriter rewriter(root->getContext());
+  root->walk([&](Operation *op) {
     if (!isa<NoGradOp, EnableGradOp>(op))
       return;
     Block *body = &op->getRegion(0).front();
@@ -185,7 +196,7 @@ struct LowerRegionsPass
     : public mlir::grad::impl::LowerRegionsPassBase<LowerRegionsPass> {
   void runOnOperation() override {
     specializeCallsUnderNoGrad(getOperation());
-    lowerGradRegions(getOperation());
+    lowerRegions(getOperation());
   }
 };
 } // namespace

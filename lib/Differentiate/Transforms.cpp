@@ -4,6 +4,7 @@
 
 #include "Analysis/GradientAnalysis.h"
 #include "Differentiate/Encodings.h"
+#include "Differentiate/LowerRegions.h"
 #include "Rules/BlockVjp.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -104,8 +105,10 @@ FailureOr<func::FuncOp> TransformExpander::prepare(func::FuncOp callee,
     return failure();
   };
   eraseEncodings(copy);
-  if (failed(inlineCalls(copy)) || failed(lowerRegions(copy)) ||
-      failed(expandAll(copy)) || failed(inlineCalls(copy)))
+  if (failed(inlineCalls(copy)))
+    return give_up();
+  lowerRegions(copy);
+  if (failed(expandAll(copy)) || failed(inlineCalls(copy)))
     return give_up();
   return copy;
 }
