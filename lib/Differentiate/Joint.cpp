@@ -87,9 +87,10 @@ static void buildJoint(func::FuncOp func, const Connection &connection) {
     if (!isDifferentiableType(result))
       continue;
     auto at = llvm::find(connection.results, static_cast<int64_t>(number));
-    cotangents.push_back(at == connection.results.end()
-                             ? zeros(builder, loc, result)
-                             : given[at - connection.results.begin()]);
+    if (at == connection.results.end())
+      cotangents.push_back(zeros(builder, loc, result));
+    else
+      cotangents.push_back(given[at - connection.results.begin()]);
   }
   auto vjp = VjpOp::create(builder, loc, results, func.getName(), primals,
                            cotangents, connection.arguments);
