@@ -8,6 +8,7 @@
 
 #include "Differentiate/Joint.h"
 #include "Analysis/GradientAnalysis.h"
+#include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/Transforms.h"
 #include "Rules/TensorUtils.h"
@@ -101,6 +102,8 @@ namespace {
 struct JointPass : grad::impl::JointPassBase<JointPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    specializeCallsUnderNoGrad(module);
+    lowerGradRegions(module);
     TransformExpander expander(module);
     SmallVector<func::FuncOp> funcs(module.getOps<func::FuncOp>());
     for (func::FuncOp func : funcs) {

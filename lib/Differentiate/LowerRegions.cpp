@@ -27,8 +27,8 @@ static bool isNoGradFunction(func::FuncOp function) {
   if (!function.getBody().hasOneBlock() || block.getOperations().size() != 2)
     return false;
   auto region = dyn_cast<NoGradOp>(block.front());
-  return region && llvm::equal(region.getResults(),
-                               block.getTerminator()->getOperands());
+  return region &&
+         llvm::equal(region.getResults(), block.getTerminator()->getOperands());
 }
 
 /// Moves the body of `function` into a `grad.no_grad`. A body of several blocks
