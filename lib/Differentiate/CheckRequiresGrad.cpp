@@ -158,7 +158,9 @@ void FunctionChecker::explain(Diagnostic &diagnostic, Value value) {
 LogicalResult FunctionChecker::checkValue(Value value) {
   Type type = value.getType();
   bool carries = hasRequiresGrad(type);
-  bool requires = causes.contains(value);
+  bool
+    requires
+  = causes.contains(value);
   if (carries && !isDifferentiableType(type)) {
     InFlightDiagnostic diagnostic = emitError(value.getLoc());
     describe(*diagnostic.getUnderlyingDiagnostic(), value);

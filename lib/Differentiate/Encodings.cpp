@@ -94,8 +94,7 @@ static void convertForwardedOperands(Operation *op) {
       unsigned produced = operands.getProducedOperandCount();
       for (unsigned i = produced, e = operands.size(); i < e; ++i)
         if (carries(block->getArgument(i)))
-          convertOperand(
-              op->getOpOperand(operands.getOperandIndex(i)), true);
+          convertOperand(op->getOpOperand(operands.getOperandIndex(i)), true);
     }
   }
   if (auto forall = dyn_cast<scf::ForallOp>(op))

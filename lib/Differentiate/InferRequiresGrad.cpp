@@ -93,10 +93,9 @@ void Inference::findOwnRoots() {
   for (auto function : module.getOps<func::FuncOp>()) {
     llvm::BitVector roots(function.getNumArguments());
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
-      roots[index] =
-          isDifferentiableType(type) &&
-          (function.getArgAttr(index, kRequiresGradArg) ||
-           (function.isPublic() && hasRequiresGrad(type)));
+      roots[index] = isDifferentiableType(type) &&
+                     (function.getArgAttr(index, kRequiresGradArg) ||
+                      (function.isPublic() && hasRequiresGrad(type)));
     ownRoots[function] = roots;
   }
 }
@@ -134,8 +133,8 @@ static SmallVector<Value> getRootValues(func::FuncOp function,
   return values;
 }
 
-FailureOr<GradientAnalysis>
-Inference::analyse(func::FuncOp function, const llvm::BitVector &roots) {
+FailureOr<GradientAnalysis> Inference::analyse(func::FuncOp function,
+                                               const llvm::BitVector &roots) {
   CallModel calls;
   calls.requiresGrad = [this](CallOpInterface call,
                               const llvm::BitVector &active) {
@@ -205,9 +204,8 @@ LogicalResult Inference::analyse(Instance &instance) {
   return success();
 }
 
-LogicalResult
-Inference::checkExternalCalls(func::FuncOp function,
-                              const GradientAnalysis &analysis) {
+LogicalResult Inference::checkExternalCalls(func::FuncOp function,
+                                            const GradientAnalysis &analysis) {
   WalkResult result = function.walk([&](CallOpInterface call) {
     auto callOp = dyn_cast<func::CallOp>(call.getOperation());
     func::FuncOp callee = callOp ? lookup(callOp.getCallee()) : func::FuncOp();

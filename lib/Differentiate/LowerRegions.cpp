@@ -27,8 +27,8 @@ static bool isNoGradFunction(func::FuncOp function) {
   if (!function.getBody().hasOneBlock() || block.getOperations().size() != 2)
     return false;
   auto region = dyn_cast<NoGradOp>(block.front());
-  return region && llvm::equal(region.getResults(),
-                               block.getTerminator()->getOperands());
+  return region &&
+         llvm::equal(region.getResults(), block.getTerminator()->getOperands());
 }
 
 /// Moves the body of `function` into a `grad.no_grad`. A body of several blocks
@@ -106,8 +106,8 @@ namespace {
 /// Puts `grad.stop_gradient` in front of what ops under `grad.no_grad` read.
 class OperandStopper {
 public:
-  void run(Operation *root) {
-    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+  void run(ModuleOp module) {
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!readsStoppedOperands(op) && !isUnknownCallUnderNoGrad(op))
         return WalkResult::advance();
       stopOperands(op);
@@ -177,10 +177,10 @@ private:
 };
 } // namespace
 
-void mlir::grad::lowerRegions(Operation *root) {
-  OperandStopper().run(root);
-  IRRewriter rewriter(root->getContext());
-  root->walk([&](Operation *op) {
+void mlir::grad::lowerGradRegions(ModuleOp module) {
+  OperandStopper().run(module);
+  IRRewriter rewriter(module.getContext());
+  module.walk([&](Operation *op) {
     if (!isa<NoGradOp, EnableGradOp>(op))
       return;
     Block *body = &op->getRegion(0).front();
@@ -196,7 +196,7 @@ struct LowerRegionsPass
     : public mlir::grad::impl::LowerRegionsPassBase<LowerRegionsPass> {
   void runOnOperation() override {
     specializeCallsUnderNoGrad(getOperation());
-    lowerRegions(getOperation());
+    lowerGradRegions(getOperation());
   }
 };
 } // namespace

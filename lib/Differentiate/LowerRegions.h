@@ -12,9 +12,9 @@ namespace mlir::grad {
 /// its own function.
 void specializeCallsUnderNoGrad(ModuleOp module);
 
-/// Inlines every `grad.no_grad` and `grad.enable_grad` region below `root`; ops
+/// Inlines every `grad.no_grad` and `grad.enable_grad` region of `module`; ops
 /// that read stopped operands read them through `grad.stop_gradient` then.
-void lowerRegions(Operation *root);
+void lowerGradRegions(ModuleOp module);
 
 } // namespace mlir::grad
 

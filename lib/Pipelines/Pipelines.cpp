@@ -23,13 +23,11 @@ static void addSimplification(OpPassManager &manager) {
 }
 
 void mlir::grad::buildGradientPipeline(OpPassManager &manager) {
-  manager.addPass(createLowerRegionsPass());
   manager.addPass(createDifferentiatePass());
   addSimplification(manager);
 }
 
 void mlir::grad::buildTapePipeline(OpPassManager &manager) {
-  manager.addPass(createLowerRegionsPass());
   manager.addPass(createJointPass());
   manager.addPass(createDifferentiatePass());
   addSimplification(manager);

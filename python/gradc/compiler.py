@@ -33,7 +33,7 @@ class Mode(enum.Enum):
     #: A forward and a backward function.
     TAPE = "grad-tape"
     #: One function that computes results and gradients.
-    JOINT = "grad-joint,grad-gradient"
+    JOINT = "grad-lower-regions,grad-joint,grad-gradient"
 
 
 _ENTRIES = {
@@ -135,7 +135,7 @@ class Stages:
             if stage == "inferred":
                 run_pipeline(module, "grad-infer-requires-grad")
             elif stage == "differentiated":
-                run_pipeline(module, "grad-joint,grad-gradient")
+                run_pipeline(module, Mode.JOINT.value)
             elif stage != "imported":
                 run_pipeline(module, self.mode.value)
             if stage in ("forward", "backward"):
