@@ -30,15 +30,22 @@ inline constexpr llvm::StringLiteral kRequiresGradArg = "grad.requires_grad";
 inline constexpr llvm::StringLiteral kNameArg = "grad.name";
 
 /// True for types whose values can have a gradient: floating-point and complex
-/// scalars, and tensors of them.
+/// scalars, and tensors and vectors of them.
 bool isDifferentiableType(Type type);
 
 /// True when `type` is a tensor with the encoding `#grad.requires_grad`.
 bool hasRequiresGrad(Type type);
 
-/// `type` with or without the encoding. Types other than differentiable ranked
-/// tensors come back unchanged.
+/// True for types that can say whether they carry a gradient: differentiable
+/// ranked tensors without an encoding of another dialect.
+bool canHaveRequiresGrad(Type type);
+
+/// `type` with or without the encoding. Types that cannot have it come back
+/// unchanged; the encoding is removed from any ranked tensor that has it.
 Type withRequiresGrad(Type type, bool requiresGrad);
+
+/// True when the types differ in `#grad.requires_grad` at most.
+bool isSameButGradient(Type a, Type b);
 
 } // namespace mlir::grad
 

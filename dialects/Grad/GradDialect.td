@@ -35,6 +35,7 @@ def Grad_Dialect : Dialect {
     `grad.name` (string) names it in messages.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["arith::ArithDialect", "tensor::TensorDialect"];

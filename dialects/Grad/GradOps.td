@@ -26,7 +26,7 @@ def Grad_StopGradientOp : Grad_Op<"stop_gradient", [
     The identity on the value. No gradient passes, in reverse or forward mode,
     at this or any enclosing level of differentiation. Takes any type.
 
-    It is never folded because its operand is a constant: constant is a
+    It is never folded because the type of its operand is plain: plain is a
     statement about one level, and the barrier belongs to all of them.
 
     ```mlir
@@ -63,6 +63,8 @@ def Grad_ValueOfOp : Grad_Op<"value_of", [
     $value `,` $gradient_path attr-dict `:` type($value) `,`
     type($gradient_path) `->` type($result)
   }];
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -111,14 +113,17 @@ def Grad_PromoteOp : Grad_Op<"promote", [
 // Regions
 //===----------------------------------------------------------------------===//
 
+// The region runs exactly once; the interface tells dataflow analyses that what
+// it yields are the results.
 class Grad_RegionOp<string mnemonic, list<Trait> traits = []>
     : Grad_Op<mnemonic, !listconcat(traits, [
         SingleBlockImplicitTerminator<"::mlir::grad::YieldOp">,
-        RecursiveMemoryEffects
+        NoRegionArguments, RecursiveMemoryEffects,
+        DeclareOpInterfaceMethods<RegionBranchOpInterface,
+                                  ["getRegionInvocationBounds"]>
       ])> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let hasVerifier = 1;
 }
 
 def Grad_NoGradOp : Grad_RegionOp<"no_grad"> {
@@ -260,9 +265,11 @@ def Grad_JvpOp : Grad_Op<"jvp", [
 //===----------------------------------------------------------------------===//
 
 def Grad_ScatterAddOp : Grad_Op<"scatter_add", [
-    RecursiveMemoryEffects, SingleBlock, AllTypesMatch<["init", "result"]>,
+    RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"::mlir::grad::YieldOp">,
+    AllTypesMatch<["init", "result"]>,
     DeclareOpInterfaceMethods<DifferentiableOpInterface,
-                              ["carriesGradient"]>
+                              ["carriesGradient", "emitVjp"]>
   ]> {
   let summary = "adds a value to a computed position, for each point of a loop nest";
   let description = [{
@@ -294,16 +301,16 @@ def Grad_ScatterAddOp : Grad_Op<"scatter_add", [
     $indexing_maps `into` $init attr-dict `:` type($init) $body
   }];
   let builders = [
+    // Creates the entry block and its arguments too; the caller fills it.
     OpBuilder<(ins "ValueRange":$inputs, "Value":$init,
                    "ArrayRef<AffineMap>":$indexingMaps,
                    "ArrayRef<int64_t>":$bounds)>
   ];
   let extraClassDeclaration = [{
-    YieldOp getYield() {
-      return cast<YieldOp>(getBody().front().getTerminator());
-    }
+    YieldOp getYield();
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Grad_LoopIndexOp : Grad_Op<"loop_index", [

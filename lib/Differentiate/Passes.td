@@ -60,8 +60,7 @@ def DifferentiatePass : Pass<"grad-differentiate", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
   let statistics = [
-    Statistic<"numCreated", "created-ops", "ops created by derivative rules">,
-    Statistic<"numActive", "active-values", "values that got a cotangent">
+    Statistic<"numCreated", "created-ops", "ops created by derivative rules">
   ];
 }
 

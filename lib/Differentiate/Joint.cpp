@@ -1,0 +1,122 @@
+//===- Joint.cpp - Functions to partition ---------------------------------===//
+//
+// A tape needs the forward and the backward part of one function as two. They
+// are made from a joint function, so that what is computed for both is known
+// to be the same; this file makes the joint function, Partition.cpp splits it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differentiate/Joint.h"
+#include "Analysis/GradientAnalysis.h"
+#include "Differentiate/Passes.h"
+#include "Differentiate/Transforms.h"
+#include "Rules/TensorUtils.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_JOINTPASS
+#include "Differentiate/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+using namespace mlir::grad;
+
+/// Results of the function that get a cotangent and arguments that get a
+/// gradient.
+struct Connection {
+  SmallVector<int64_t> results, arguments;
+};
+
+static FailureOr<Connection> findConnection(TransformExpander &expander,
+                                            func::FuncOp func) {
+  FailureOr<func::FuncOp> copy = expander.prepare(func, ".roots");
+  if (failed(copy))
+    return failure();
+  SmallVector<Value> roots, outputs;
+  for (BlockArgument argument : copy->getArguments())
+    if (func.getArgAttr(argument.getArgNumber(), kRequiresGradArg))
+      roots.push_back(argument);
+  for (Value value : getReturned(*copy))
+    if (isDifferentiableType(value.getType()))
+      outputs.push_back(value);
+  FailureOr<GradientAnalysis> analysis =
+      GradientAnalysis::compute(*copy, roots, outputs);
+  Connection connection;
+  if (succeeded(analysis)) {
+    for (auto [number, value] : llvm::enumerate(getReturned(*copy)))
+      if (analysis->requiresGrad(value))
+        connection.results.push_back(number);
+    for (Value root : roots)
+      if (analysis->needsGradient(root))
+        connection.arguments.push_back(
+            cast<BlockArgument>(root).getArgNumber());
+  }
+  expander.erase(*copy);
+  if (failed(analysis))
+    return failure();
+  return connection;
+}
+
+static void buildJoint(func::FuncOp func, const Connection &connection) {
+  OpBuilder builder(func);
+  builder.setInsertionPointAfter(func);
+  Location loc = func.getLoc();
+  FunctionType type = func.getFunctionType();
+  SmallVector<Type> inputs(type.getInputs()), results(type.getResults());
+  for (int64_t number : connection.results)
+    inputs.push_back(type.getResult(number));
+  for (int64_t number : connection.arguments)
+    results.push_back(type.getInput(number));
+  auto joint =
+      func::FuncOp::create(builder, loc, (func.getName() + ".joint").str(),
+                           builder.getFunctionType(inputs, results));
+  for (unsigned i = 0; i < type.getNumInputs(); ++i)
+    if (Attribute name = func.getArgAttr(i, kNameArg))
+      joint.setArgAttr(i, kNameArg, name);
+  joint->setAttr(kCotangentsAttr,
+                 builder.getDenseI64ArrayAttr(connection.results));
+  joint->setAttr(kGradientsAttr,
+                 builder.getDenseI64ArrayAttr(connection.arguments));
+
+  Block *block = joint.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  ValueRange primals = block->getArguments().take_front(type.getNumInputs());
+  ArrayRef<BlockArgument> given =
+      block->getArguments().drop_front(type.getNumInputs());
+  SmallVector<Value> cotangents;
+  for (auto [number, result] : llvm::enumerate(type.getResults())) {
+    if (!isDifferentiableType(result))
+      continue;
+    auto at = llvm::find(connection.results, static_cast<int64_t>(number));
+    cotangents.push_back(at == connection.results.end()
+                             ? zeros(builder, loc, result)
+                             : given[at - connection.results.begin()]);
+  }
+  auto vjp = VjpOp::create(builder, loc, results, func.getName(), primals,
+                           cotangents, connection.arguments);
+  func::ReturnOp::create(builder, loc, vjp.getResults());
+}
+
+namespace {
+struct JointPass : grad::impl::JointPassBase<JointPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    TransformExpander expander(module);
+    SmallVector<func::FuncOp> funcs(module.getOps<func::FuncOp>());
+    for (func::FuncOp func : funcs) {
+      auto isRoot = [&](unsigned number) {
+        return func.getArgAttr(number, kRequiresGradArg) != nullptr;
+      };
+      if (func.isExternal() ||
+          llvm::none_of(llvm::seq(func.getNumArguments()), isRoot))
+        continue;
+      FailureOr<Connection> connection = findConnection(expander, func);
+      if (failed(connection))
+        return signalPassFailure();
+      if (connection->results.empty() || connection->arguments.empty())
+        continue;
+      buildJoint(func, *connection);
+      func.setPrivate();
+    }
+  }
+};
+} // namespace

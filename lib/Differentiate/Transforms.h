@@ -1,0 +1,59 @@
+//===- Transforms.h - Expansion of vjp and jvp ------------------*- C++ -*-===//
+//
+// Expansion works on a plain copy of the callee in which calls are inlined and
+// inner transforms are expanded already, so each level of differentiation is
+// inferred by itself, innermost first, and nothing of an outer level is seen.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GRADC_DIFFERENTIATE_TRANSFORMS_H
+#define GRADC_DIFFERENTIATE_TRANSFORMS_H
+
+#include "GradDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::grad {
+
+class TransformExpander {
+public:
+  explicit TransformExpander(ModuleOp module)
+      : module(module), symbols(module) {}
+
+  /// Replaces every transform below `root` by a call of the function that
+  /// computes it.
+  LogicalResult expandAll(Operation *root);
+
+  /// A private copy of `callee`, named after it and `suffix`, as described
+  /// above. The caller erases it or keeps it.
+  FailureOr<func::FuncOp> prepare(func::FuncOp callee, StringRef suffix);
+
+  /// Erases a function made by `prepare`.
+  void erase(func::FuncOp func) { symbols.erase(func); }
+
+  /// Ops created by derivative rules so far.
+  int64_t getNumCreated() const { return numCreated; }
+
+private:
+  FailureOr<func::FuncOp> getVjp(VjpOp op);
+  LogicalResult inlineCalls(func::FuncOp func);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  /// The functions made so far, by callee and differentiated arguments.
+  DenseMap<std::pair<Operation *, Attribute>, func::FuncOp> vjps;
+  /// Callees being expanded, to refuse recursion.
+  SmallVector<StringAttr> active;
+  int64_t numCreated = 0;
+};
+
+/// The values that `func` returns.
+OperandRange getReturned(func::FuncOp func);
+
+/// The name an argument goes by in messages: its `grad.name`, or its number.
+std::string describeArgument(BlockArgument argument);
+
+} // namespace mlir::grad
+
+#endif // GRADC_DIFFERENTIATE_TRANSFORMS_H

@@ -1,0 +1,50 @@
+//===- BlockVjp.cpp - Reverse mode over a block ---------------------------===//
+
+#include "Rules/BlockVjp.h"
+
+#include "Rules/TensorUtils.h"
+
+using namespace mlir;
+using namespace mlir::grad;
+
+LogicalResult BlockVjp::run(ArrayRef<Operation *> ops) {
+  for (Operation *op : llvm::reverse(ops)) {
+    if (llvm::none_of(op->getResults(), [&](Value result) {
+          return cotangents.contains(result);
+        }))
+      continue;
+    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+    if (!differentiable) {
+      InFlightDiagnostic diag = op->emitOpError("has no derivative rule");
+      if (explain)
+        explain(op, *diag.getUnderlyingDiagnostic());
+      diag.attachNote() << "stop the gradient in front of it, or give the op "
+                           "a rule (DifferentiableOpInterface)";
+      return diag;
+    }
+    if (failed(differentiable.emitVjp(*this)))
+      return failure();
+  }
+  return success();
+}
+
+void BlockVjp::accumulate(Value value, Value cotangent) {
+  if (!cotangent || !needs(value))
+    return;
+  Value &slot = cotangents[value];
+  if (!slot) {
+    slot = cotangent;
+    return;
+  }
+  slot = addInto(b, cotangent.getLoc(), slot, cotangent);
+}
+
+Value BlockVjp::takeCotangent(Value value) {
+  Value taken = cotangents.lookup(value);
+  cotangents.erase(value);
+  return taken;
+}
+
+void BlockVjp::setCotangent(Value value, Value cotangent) {
+  cotangents[value] = cotangent;
+}

@@ -1,0 +1,419 @@
+//===- GenericAdjoint.cpp - Adjoint of a structured op --------------------===//
+
+#include "Rules/GenericAdjoint.h"
+
+#include "Rules/BlockVjp.h"
+#include "Rules/PruneInputs.h"
+#include "Rules/TensorUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::grad;
+
+//===----------------------------------------------------------------------===//
+// What needs an adjoint
+//===----------------------------------------------------------------------===//
+
+LogicalResult GenericAdjoint::emit() {
+  if (failed(collectSeeds()))
+    return failure();
+  if (seeds.empty())
+    return success();
+
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (vjp.needs(operand->get()) && failed(emitOperand(*operand)))
+      return failure();
+  for (const Seed &seed : seeds) {
+    OpOperand *init = op.getDpsInitOperand(seed.number);
+    if (!vjp.needs(init->get()))
+      continue;
+    if (seed.combination.kind == Combination::Kind::Sum) {
+      vjp.accumulate(init->get(), seed.cotangent);
+    } else if (seed.combination.kind == Combination::Kind::Write) {
+      if (op.payloadUsesValueFromOperand(init) && failed(emitOperand(*init)))
+        return failure();
+    } else {
+      return op->emitOpError("has no derivative rule for the initial value of "
+                             "a maximum or minimum");
+    }
+  }
+
+  llvm::SetVector<Value> captures;
+  SmallVector<tensor::ExtractOp> gathers;
+  op.getBlock()->walk([&](Operation *inner) {
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      if (vjp.needs(extract.getTensor()))
+        gathers.push_back(extract);
+    for (Value value : inner->getOperands())
+      if (!op->isAncestor(value.getParentBlock()->getParentOp()) &&
+          isa<FloatType, ComplexType>(value.getType()) && vjp.needs(value))
+        captures.insert(value);
+  });
+  for (Value capture : captures)
+    if (failed(emitScalar(capture, capture)))
+      return failure();
+  for (tensor::ExtractOp gather : gathers)
+    if (failed(emitGather(gather)))
+      return failure();
+  return success();
+}
+
+LogicalResult GenericAdjoint::collectSeeds() {
+  for (OpResult result : op->getResults()) {
+    Value cotangent = vjp.cotangent(result);
+    if (!cotangent)
+      continue;
+    FailureOr<Combination> combination =
+        classifyCombination(op, result.getResultNumber());
+    if (failed(combination))
+      return failure();
+    seeds.push_back({result.getResultNumber(), *combination, cotangent, {}});
+    if (combination->kind == Combination::Kind::Extremum)
+      seeds.back().count = countTies(seeds.back());
+  }
+  return success();
+}
+
+Value GenericAdjoint::countTies(const Seed &seed) {
+  OpOperand *init = op.getDpsInitOperand(seed.number);
+  auto type = cast<RankedTensorType>(init->get().getType());
+  AffineMap map = op.getMatchingIndexingMap(init);
+  auto [values, maps] = getValuesAndMaps();
+  values.push_back(op->getResult(seed.number));
+  maps.append({map, map});
+  auto count = linalg::GenericOp::create(
+      b, loc, type, values, zeros(b, loc, type), maps,
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &body, Location loc, ValueRange args) {
+        IRMapping mapping;
+        cloneBody(body, args, mapping);
+        Value result = args[args.size() - 2], sum = args.back();
+        Value term = mapping.lookupOrDefault(seed.combination.term);
+        Value tie = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ,
+                                          term, result);
+        Value one = arith::UIToFPOp::create(body, loc, sum.getType(), tie);
+        linalg::YieldOp::create(body, loc, addInto(body, loc, sum, one));
+      });
+  return pruneInputs(b, count).getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// The differentiated body
+//===----------------------------------------------------------------------===//
+
+SmallVector<GenericAdjoint::Input> GenericAdjoint::getInputs() {
+  SmallVector<Input> inputs;
+  for (OpOperand &operand : op->getOpOperands())
+    inputs.push_back({operand.get(), op.getMatchingIndexingMap(&operand)});
+  auto addResult = [&](unsigned number, Value value) {
+    inputs.push_back(
+        {value, op.getMatchingIndexingMap(op.getDpsInitOperand(number))});
+  };
+  for (const Seed &seed : seeds) {
+    addResult(seed.number, seed.cotangent);
+    addResult(seed.number, op->getResult(seed.number));
+    if (seed.count)
+      addResult(seed.number, seed.count);
+    if (seed.combination.kind == Combination::Kind::Pick)
+      addResult(seed.combination.positionResult,
+                op->getResult(seed.combination.positionResult));
+  }
+  return inputs;
+}
+
+std::pair<SmallVector<Value>, SmallVector<AffineMap>>
+GenericAdjoint::getValuesAndMaps() {
+  std::pair<SmallVector<Value>, SmallVector<AffineMap>> result;
+  for (const Input &input : getInputs()) {
+    result.first.push_back(input.value);
+    result.second.push_back(input.map);
+  }
+  return result;
+}
+
+SmallVector<Operation *> GenericAdjoint::cloneBody(OpBuilder &body,
+                                                   ValueRange args,
+                                                   IRMapping &mapping) {
+  Block *block = op.getBlock();
+  for (auto [from, to] : llvm::zip(block->getArguments(), args))
+    mapping.map(from, to);
+  SmallVector<Operation *> clones;
+  for (Operation &inner : block->without_terminator()) {
+    // The op itself has checked; the adjoint runs only when it was right.
+    if (isa<cf::AssertOp>(inner))
+      continue;
+    clones.push_back(body.clone(inner, mapping));
+  }
+  return clones;
+}
+
+FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
+                                           Value target, IRMapping &mapping) {
+  SmallVector<Operation *> clones = cloneBody(body, args, mapping);
+  Value cloned = mapping.lookupOrDefault(target);
+
+  // Active: what depends on the target.
+  DenseSet<Value> active{cloned};
+  for (Operation *clone : clones) {
+    auto differentiable = dyn_cast<DifferentiableOpInterface>(clone);
+    for (OpResult result : clone->getResults()) {
+      if (!isDifferentiableType(result.getType()))
+        continue;
+      for (OpOperand &operand : clone->getOpOperands())
+        if (active.contains(operand.get()) &&
+            (!differentiable ||
+             differentiable.carriesGradient(operand, result)))
+          active.insert(result);
+    }
+  }
+
+  BlockVjp reverse(body, [&](Value value) { return active.contains(value); });
+  unsigned at = op->getNumOperands();
+  for (const Seed &seed : seeds) {
+    Value cotangent = args[at++], result = args[at++];
+    Value term = mapping.lookupOrDefault(seed.combination.term);
+    switch (seed.combination.kind) {
+    case Combination::Kind::Write:
+    case Combination::Kind::Sum:
+      break;
+    case Combination::Kind::Extremum: {
+      // PyTorch scales a mask by 1 / count, NaN included.
+      Value count = args[at++];
+      Value tie = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ,
+                                        term, result);
+      Value mask = arith::UIToFPOp::create(body, loc, term.getType(), tie);
+      cotangent = arith::DivFOp::create(
+          body, loc, arith::MulFOp::create(body, loc, cotangent, mask), count);
+      break;
+    }
+    case Combination::Kind::Pick: {
+      Value winner = args[at++];
+      Value here = arith::CmpIOp::create(
+          body, loc, arith::CmpIPredicate::eq,
+          mapping.lookupOrDefault(seed.combination.position), winner);
+      cotangent = arith::SelectOp::create(
+          body, loc, here, cotangent, zeros(body, loc, cotangent.getType()));
+      break;
+    }
+    }
+    reverse.accumulate(term, cotangent);
+  }
+  if (failed(reverse.run(clones)))
+    return failure();
+
+  // Where a point writes its result, the derivative reads the result instead
+  // of computing it again.
+  at = op->getNumOperands();
+  for (const Seed &seed : seeds) {
+    Value result = args[at + 1];
+    at += seed.combination.kind == Combination::Kind::Extremum ||
+                  seed.combination.kind == Combination::Kind::Pick
+              ? 3
+              : 2;
+    Value term = mapping.lookupOrDefault(seed.combination.term);
+    if (seed.combination.kind == Combination::Kind::Write &&
+        term.getDefiningOp() && term != cloned &&
+        llvm::is_contained(clones, term.getDefiningOp()))
+      term.replaceAllUsesWith(result);
+  }
+  return reverse.cotangent(cloned);
+}
+
+//===----------------------------------------------------------------------===//
+// Loop nests
+//===----------------------------------------------------------------------===//
+
+/// The element type sums are accumulated in: bf16 and f16 would round at each
+/// step.
+static Type getAccumulatorType(Type element) {
+  return element.isBF16() || element.isF16()
+             ? Float32Type::get(element.getContext())
+             : element;
+}
+
+FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
+                                              RankedTensorType type,
+                                              AffineMap map,
+                                              Value accumulated) {
+  auto [values, maps] = getValuesAndMaps();
+  maps.push_back(map);
+
+  // Loops whose position the map keeps are parallel. Where positions overlap
+  // (d0 + d1, as in a convolution) every loop is a reduction: two points may
+  // add to the same element.
+  bool injective = map.isProjectedPermutation();
+  SmallVector<utils::IteratorType> iterators(op.getNumLoops(),
+                                             utils::IteratorType::reduction);
+  if (injective)
+    for (AffineExpr result : map.getResults())
+      iterators[cast<AffineDimExpr>(result).getPosition()] =
+          utils::IteratorType::parallel;
+  bool writes = injective && map.getNumResults() == op.getNumLoops();
+
+  Value init = accumulated;
+  if (!init)
+    init = writes ? emptyLike(b, loc, type) : zeros(b, loc, type);
+  bool adds = accumulated || !writes;
+
+  bool failedInside = false, isZero = false;
+  auto nest = linalg::GenericOp::create(
+      b, loc, type, values, init, maps, iterators,
+      [&](OpBuilder &body, Location loc, ValueRange args) {
+        IRMapping mapping;
+        FailureOr<Value> cotangent =
+            buildBody(body, args.drop_back(), target, mapping);
+        failedInside = failed(cotangent);
+        isZero = failedInside || !*cotangent;
+        Value sum = args.back();
+        if (!isZero) {
+          Value term = convertElements(body, loc, *cotangent, sum.getType());
+          sum = adds ? addInto(body, loc, sum, term) : term;
+        }
+        linalg::YieldOp::create(body, loc, sum);
+      });
+  if (failedInside || isZero) {
+    nest.erase();
+    if (failedInside)
+      return failure();
+    return Value();
+  }
+  return pruneInputs(b, nest).getResult(0);
+}
+
+/// The reassociation that puts the constant positions of `map` back as
+/// dimensions of size one, each beside the kept dimension before it.
+static SmallVector<ReassociationIndices> getUnitDimGroups(AffineMap map) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    if (!isa<AffineConstantExpr>(expr)) {
+      groups.push_back(std::move(leading));
+      leading.clear();
+      groups.back().push_back(dim);
+    } else if (groups.empty()) {
+      leading.push_back(dim);
+    } else {
+      groups.back().push_back(dim);
+    }
+  }
+  return groups;
+}
+
+LogicalResult GenericAdjoint::emitOperand(OpOperand &operand) {
+  Value target = op.getMatchingBlockArgument(&operand);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type)
+    return emitScalar(operand.get(), target);
+  if (!type.hasStaticShape())
+    return op->emitOpError("has no derivative rule for dynamic shapes");
+
+  // A broadcast operand of size one is read at the constant position 0. The
+  // adjoint has no loop for it: leave the dimension out, put it back below.
+  SmallVector<AffineExpr> kept;
+  SmallVector<int64_t> shape;
+  for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      if (size == 1)
+        continue;
+      return op->emitOpError("has no derivative rule for an operand that is "
+                             "read at a constant position");
+    }
+    kept.push_back(expr);
+    shape.push_back(size);
+  }
+  AffineMap keptMap = AffineMap::get(map.getNumDims(), 0, kept, b.getContext());
+  bool reduces = !keptMap.isPermutation();
+  Type element = reduces ? getAccumulatorType(type.getElementType())
+                         : type.getElementType();
+  auto sumType = RankedTensorType::get(shape, element);
+
+  Value accumulated;
+  if (sumType == RankedTensorType::get(type.getShape(), type.getElementType()))
+    accumulated = vjp.takeCotangent(operand.get());
+  FailureOr<Value> sum = emitLoopNest(target, sumType, keptMap, accumulated);
+  if (failed(sum))
+    return failure();
+  if (accumulated) {
+    vjp.setCotangent(operand.get(), *sum ? *sum : accumulated);
+    return success();
+  }
+  if (!*sum)
+    return success();
+  Value cotangent = convertElements(b, loc, *sum, type.getElementType());
+  if (shape.size() != type.getShape().size()) {
+    auto full = RankedTensorType::get(type.getShape(), type.getElementType());
+    cotangent = tensor::ExpandShapeOp::create(b, loc, full, cotangent,
+                                              getUnitDimGroups(map));
+  }
+  vjp.accumulate(operand.get(), cotangent);
+  return success();
+}
+
+LogicalResult GenericAdjoint::emitScalar(Value scalar, Value target) {
+  auto type = RankedTensorType::get({}, getAccumulatorType(scalar.getType()));
+  FailureOr<Value> sum = emitLoopNest(
+      target, type, AffineMap::get(op.getNumLoops(), 0, b.getContext()), {});
+  if (failed(sum))
+    return failure();
+  if (!*sum)
+    return success();
+  Value element = tensor::ExtractOp::create(b, loc, *sum, ValueRange{});
+  vjp.accumulate(scalar, convertElements(b, loc, element, scalar.getType()));
+  return success();
+}
+
+LogicalResult GenericAdjoint::emitGather(tensor::ExtractOp gather) {
+  auto type = cast<RankedTensorType>(gather.getTensor().getType());
+  SmallVector<int64_t> bounds = op.getStaticLoopRanges();
+  if (!type.hasStaticShape() ||
+      llvm::is_contained(bounds, ShapedType::kDynamic))
+    return op->emitOpError("has no derivative rule for dynamic shapes");
+  auto sumType = RankedTensorType::get(
+      type.getShape(), getAccumulatorType(type.getElementType()));
+
+  Value init;
+  if (sumType.getElementType() == type.getElementType())
+    init = vjp.takeCotangent(gather.getTensor());
+  bool accumulates = static_cast<bool>(init);
+  if (!init)
+    init = zeros(b, loc, sumType);
+
+  auto [values, maps] = getValuesAndMaps();
+  auto scatter = ScatterAddOp::create(b, loc, values, init, maps, bounds);
+  Block &block = scatter.getBody().front();
+  OpBuilder body = OpBuilder::atBlockEnd(&block);
+  IRMapping mapping;
+  FailureOr<Value> cotangent =
+      buildBody(body, block.getArguments(), gather.getResult(), mapping);
+  if (failed(cotangent) || !*cotangent) {
+    scatter.erase();
+    if (accumulates)
+      vjp.setCotangent(gather.getTensor(), init);
+    return LogicalResult(cotangent);
+  }
+  SmallVector<Value> yielded;
+  for (Value index : gather.getIndices())
+    yielded.push_back(mapping.lookupOrDefault(index));
+  yielded.push_back(
+      convertElements(body, loc, *cotangent, sumType.getElementType()));
+  YieldOp::create(body, loc, yielded);
+  for (auto index :
+       llvm::make_early_inc_range(block.getOps<linalg::IndexOp>())) {
+    body.setInsertionPoint(index);
+    index.replaceAllUsesWith(
+        LoopIndexOp::create(body, loc, body.getIndexType(), index.getDim())
+            .getResult());
+    index.erase();
+  }
+  Value sum = pruneInputs(b, scatter).getResult();
+  if (accumulates)
+    vjp.setCotangent(gather.getTensor(), sum);
+  else
+    vjp.accumulate(gather.getTensor(),
+                   convertElements(b, loc, sum, type.getElementType()));
+  return success();
+}

@@ -1,0 +1,87 @@
+//===- GenericAdjoint.h - Adjoint of a structured op ------------*- C++ -*-===//
+//
+// A structured op computes out[m_o(i)] from in_k[m_k(i)] for each point i of
+// a loop nest. Its adjoint by operand k is a loop nest over the same points
+// that adds (d body / d in_k) * ct[m_o(i)] to position m_k(i): the scalar body
+// is differentiated by the rules of its ops and the indexing maps change
+// roles. Loops that m_k does not use become reductions.
+//
+// Start reading at GenericAdjoint::emit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GRADC_RULES_GENERICADJOINT_H
+#define GRADC_RULES_GENERICADJOINT_H
+
+#include "GradDialect.h"
+#include "Rules/Reduction.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::grad {
+
+class GenericAdjoint {
+public:
+  GenericAdjoint(linalg::LinalgOp op, VjpBuilder &vjp)
+      : op(op), vjp(vjp), b(vjp.builder()), loc(op->getLoc()) {}
+
+  /// Emits the adjoint of every operand, captured scalar and gathered tensor
+  /// that needs one.
+  LogicalResult emit();
+
+private:
+  /// A value that the body of the adjoint reads, with the map that selects
+  /// its element at a point of the loop nest.
+  struct Input {
+    Value value;
+    AffineMap map;
+  };
+  /// A result of the op that has a cotangent.
+  struct Seed {
+    unsigned number;
+    Combination combination;
+    Value cotangent;
+    /// For an extremum: how many terms equal the result.
+    Value count;
+  };
+
+  LogicalResult collectSeeds();
+  Value countTies(const Seed &seed);
+  LogicalResult emitOperand(OpOperand &operand);
+  /// Adjoint of a float scalar that the whole nest reads; `target` is what
+  /// stands for it in the body.
+  LogicalResult emitScalar(Value scalar, Value target);
+  LogicalResult emitGather(tensor::ExtractOp gather);
+
+  /// The inputs of every adjoint: first those of the op, then what the seeds
+  /// need.
+  SmallVector<Input> getInputs();
+
+  std::pair<SmallVector<Value>, SmallVector<AffineMap>> getValuesAndMaps();
+
+  /// Clones the body at the builder's insertion point, the block arguments
+  /// bound to `args` (one an input). Returns the clones, in order.
+  SmallVector<Operation *> cloneBody(OpBuilder &body, ValueRange args,
+                                     IRMapping &mapping);
+
+  /// Clones the body and differentiates it by `target`, a value of the body
+  /// of the op. Returns the cotangent of the target at one point, null when
+  /// it is identically zero; `mapping` maps the op's body to the clone.
+  FailureOr<Value> buildBody(OpBuilder &body, ValueRange args, Value target,
+                             IRMapping &mapping);
+
+  /// A loop nest over the points of the op that computes the cotangent of
+  /// `target`, accumulated at `map` into a tensor of `type`, on top of
+  /// `accumulated` if given.
+  FailureOr<Value> emitLoopNest(Value target, RankedTensorType type,
+                                AffineMap map, Value accumulated);
+
+  linalg::LinalgOp op;
+  VjpBuilder &vjp;
+  OpBuilder &b;
+  Location loc;
+  SmallVector<Seed> seeds;
+};
+
+} // namespace mlir::grad
+
+#endif // GRADC_RULES_GENERICADJOINT_H

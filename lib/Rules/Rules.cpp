@@ -1,0 +1,10 @@
+//===- Rules.cpp - The derivatives gradc knows ----------------------------===//
+
+#include "Rules/Rules.h"
+
+void mlir::grad::registerRules(DialectRegistry &registry) {
+  registerArithRules(registry);
+  registerMathRules(registry);
+  registerTensorRules(registry);
+  registerLinalgRules(registry);
+}

@@ -1,0 +1,28 @@
+//===- Rules.h - The derivatives gradc knows --------------------*- C++ -*-===//
+//
+// A derivative for one more op is one entry in one of the files beside this
+// one: ArithRules.cpp and MathRules.cpp hold elementwise ops, a line or two
+// each; TensorRules.cpp holds data movement; LinalgRules.cpp holds the
+// structured ops, which are differentiated through their scalar body.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GRADC_RULES_RULES_H
+#define GRADC_RULES_RULES_H
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace mlir::grad {
+
+/// Attaches every derivative rule, as a model of `DifferentiableOpInterface`,
+/// to the ops of the dialects that get loaded.
+void registerRules(DialectRegistry &registry);
+
+void registerArithRules(DialectRegistry &registry);
+void registerMathRules(DialectRegistry &registry);
+void registerTensorRules(DialectRegistry &registry);
+void registerLinalgRules(DialectRegistry &registry);
+
+} // namespace mlir::grad
+
+#endif // GRADC_RULES_RULES_H

@@ -1,0 +1,112 @@
+//===- TensorUtils.cpp - Tensors that derivative rules build --------------===//
+
+#include "Rules/TensorUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+Value mlir::grad::emptyLike(OpBuilder &builder, Location loc,
+                            RankedTensorType type) {
+  return tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                 type.getElementType());
+}
+
+static Value scalarConstant(OpBuilder &builder, Location loc, Type type,
+                            double value) {
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    ArrayAttr parts = builder.getArrayAttr(
+        {builder.getFloatAttr(part, value), builder.getFloatAttr(part, 0)});
+    return complex::ConstantOp::create(builder, loc, complex, parts);
+  }
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getFloatAttr(type, value));
+}
+
+Value mlir::grad::filled(OpBuilder &builder, Location loc, Type type,
+                         double value) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Value scalar =
+      scalarConstant(builder, loc, getElementTypeOrSelf(type), value);
+  if (!tensor)
+    return scalar;
+  return linalg::FillOp::create(builder, loc, scalar,
+                                emptyLike(builder, loc, tensor))
+      .getResult(0);
+}
+
+Value mlir::grad::zeros(OpBuilder &builder, Location loc, Type type) {
+  return filled(builder, loc, type, 0);
+}
+
+static Value addScalars(OpBuilder &builder, Location loc, Value x, Value y) {
+  if (isa<ComplexType>(x.getType()))
+    return complex::AddOp::create(builder, loc, x, y);
+  return arith::AddFOp::create(builder, loc, x, y);
+}
+
+Value mlir::grad::addInto(OpBuilder &builder, Location loc, Value x, Value y) {
+  auto type = dyn_cast<RankedTensorType>(x.getType());
+  if (!type)
+    return addScalars(builder, loc, x, y);
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, type, y, x, ArrayRef{identity, identity}, iterators,
+             [](OpBuilder &b, Location loc, ValueRange args) {
+               linalg::YieldOp::create(b, loc,
+                                       addScalars(b, loc, args[1], args[0]));
+             })
+      .getResult(0);
+}
+
+Value mlir::grad::sumElements(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  AffineMap nowhere = AffineMap::get(type.getRank(), 0, builder.getContext());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::reduction);
+  Value sum = linalg::GenericOp::create(
+                  builder, loc, scalar, tensor, zeros(builder, loc, scalar),
+                  ArrayRef{identity, nowhere}, iterators,
+                  [](OpBuilder &b, Location loc, ValueRange args) {
+                    linalg::YieldOp::create(
+                        b, loc, addScalars(b, loc, args[1], args[0]));
+                  })
+                  .getResult(0);
+  return tensor::ExtractOp::create(builder, loc, sum, ValueRange{});
+}
+
+Value mlir::grad::convertElements(OpBuilder &builder, Location loc, Value value,
+                                  Type type) {
+  Type from = getElementTypeOrSelf(value.getType());
+  Type to = getElementTypeOrSelf(type);
+  if (from == to)
+    return value;
+  auto convert = [&](OpBuilder &b, Value scalar) -> Value {
+    if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+      return arith::ExtFOp::create(b, loc, to, scalar);
+    return arith::TruncFOp::create(b, loc, to, scalar);
+  };
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (!tensor)
+    return convert(builder, value);
+  AffineMap identity = builder.getMultiDimIdentityMap(tensor.getRank());
+  SmallVector<utils::IteratorType> iterators(tensor.getRank(),
+                                             utils::IteratorType::parallel);
+  auto resultType = RankedTensorType::get(tensor.getShape(), to);
+  return linalg::GenericOp::create(
+             builder, loc, resultType, value,
+             emptyLike(builder, loc, resultType), ArrayRef{identity, identity},
+             iterators,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               linalg::YieldOp::create(b, loc, convert(b, args[0]));
+             })
+      .getResult(0);
+}

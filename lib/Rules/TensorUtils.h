@@ -1,0 +1,33 @@
+//===- TensorUtils.h - Tensors that derivative rules build ------*- C++ -*-===//
+
+#ifndef GRADC_RULES_TENSORUTILS_H
+#define GRADC_RULES_TENSORUTILS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::grad {
+
+/// An uninitialised tensor to write a result of `type` into.
+Value emptyLike(OpBuilder &builder, Location loc, RankedTensorType type);
+
+/// Zero of a float scalar or of a static tensor of floats.
+Value zeros(OpBuilder &builder, Location loc, Type type);
+
+/// The constant `value` of a float scalar type or static tensor of floats.
+Value filled(OpBuilder &builder, Location loc, Type type, double value);
+
+/// `x + y`. A tensor sum has `x` as its destination: bufferization adds in
+/// place when nothing else reads `x` afterwards, and copies when something
+/// does.
+Value addInto(OpBuilder &builder, Location loc, Value x, Value y);
+
+/// The sum of the elements of a tensor, as a scalar.
+Value sumElements(OpBuilder &builder, Location loc, Value tensor);
+
+/// `value` with its float elements converted to those of `type`.
+Value convertElements(OpBuilder &builder, Location loc, Value value, Type type);
+
+} // namespace mlir::grad
+
+#endif // GRADC_RULES_TENSORUTILS_H

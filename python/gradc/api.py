@@ -1,0 +1,58 @@
+"""``gradc.compile``: gradc as a TorchDynamo backend, with the compiled programs at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import config
+from .backend import CompiledGraph, backend_into
+from .errors import InputError
+from .program import Program
+from .transforms import ir_of
+
+
+def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
+    """``torch.compile(fn, backend="gradc")``: forward and backward run as native code, autograd stays PyTorch's.
+
+    Args:
+        fn: a function or an ``nn.Module``. Without it, a decorator is returned.
+        fullgraph: raise where the function can not be captured as one graph, instead of running the part between
+            two graphs in Python.
+
+    Returns:
+        A function or module that behaves as ``fn``: its results take part in ``.backward()``, with None gradients
+        where there is no path. It is compiled once for each signature (shapes, dtypes, ``requires_grad``, grad
+        mode, and the Python values it depends on). Its ``.ir(stage, index=-1)`` gives the text of a stage (see
+        ``gradc.STAGES``) of the ``index``-th program compiled.
+
+    Raises:
+        GradcError: (at call) an op that is not supported or has no derivative, an input that native code can not
+            read; (in backward) ``create_graph=True``.
+    """
+    if fn is None:
+        return lambda function: compile(function, fullgraph=fullgraph)
+    if not callable(fn):
+        raise InputError(f"gradc.compile takes a function or a module, got a {type(fn).__name__}")
+    graphs: list[CompiledGraph] = []
+    compiled = torch.compile(
+        fn,
+        backend=backend_into(graphs, getattr(fn, "__name__", None) or type(fn).__name__),
+        fullgraph=fullgraph,
+        dynamic=False,
+        isolate_recompiles=True,
+        recompile_limit=config.RECOMPILE_LIMIT,
+    )
+
+    def programs() -> list[Program]:
+        return [program for graph in graphs for program in graph.programs]
+
+    def ir(stage: str, index: int = -1) -> str:
+        return ir_of(programs(), stage, index)
+
+    # A compiled module forwards attributes to the module it wraps; these two are its own.
+    object.__setattr__(compiled, "ir", ir)
+    object.__setattr__(compiled, "programs", programs)
+    return compiled

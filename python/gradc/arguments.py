@@ -1,0 +1,109 @@
+"""The arguments that a transform differentiates: which they are, as fresh tensors, and gradients in their shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+
+from .errors import InputError
+
+Argnums = int | Sequence[int]
+
+
+def describe(fn: Callable) -> str:
+    """A name of ``fn`` for messages."""
+    return getattr(fn, "__qualname__", None) or type(fn).__name__
+
+
+def normalise(argnums: Argnums) -> tuple[int, ...]:
+    """``argnums`` as a tuple; raises ``InputError`` for anything but distinct integers."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    if not numbers or any(not isinstance(n, int) or isinstance(n, bool) for n in numbers):
+        raise InputError(f"argnums is {argnums!r}; it has to be an int or a non-empty sequence of ints")
+    if len(set(numbers)) != len(numbers):
+        raise InputError(f"argnums {argnums!r} names an argument twice")
+    return numbers
+
+
+class Roots:
+    """The differentiated arguments of one call.
+
+    A tensor is replaced by a fresh leaf that shares its memory: the same tensor passed twice counts as two
+    arguments, and a captured tensor that is also an argument stays a constant. The parameters of a module are
+    used as they are.
+    """
+
+    def __init__(self, fn: Callable, args: tuple, argnums: tuple[int, ...]) -> None:
+        self.leaves: list[torch.Tensor] = []
+        self.originals: list[torch.Tensor] = []
+        self._rebuild: list[Callable[[list[torch.Tensor]], Any]] = []
+        replaced = list(args)
+        for number in argnums:
+            if not -len(args) <= number < len(args):
+                raise InputError(
+                    f"argnums names argument {number}, but {describe(fn)} was called with {len(args)} "
+                    "positional arguments",
+                    hint="pass differentiated arguments by position",
+                )
+            where = f"argument {number} of {describe(fn)}"
+            replaced[number] = self._add(args[number], where)
+        self.args = tuple(replaced)
+
+    def _add(self, value: Any, where: str) -> Any:
+        start = len(self.leaves)
+        if isinstance(value, torch.nn.Module):
+            named = {name: p for name, p in value.named_parameters() if p.requires_grad}
+            for parameter in named.values():
+                self.leaves.append(parameter)
+                self.originals.append(parameter)
+            if not named:
+                raise InputError(f"{where} is a module none of whose parameters requires a gradient")
+            names = list(named)
+            self._rebuild.append(
+                lambda gradients: dict(zip(names, gradients[start : start + len(names)], strict=True))
+            )
+            return value
+        leaves, spec = pytree.tree_flatten(value)
+        fresh = [self._leaf(leaf, where) for leaf in leaves]
+
+        def rebuild(gradients: list[torch.Tensor]) -> Any:
+            remaining = iter(gradients[start:])
+            return pytree.tree_unflatten([None if f is None else next(remaining) for f in fresh], spec)
+
+        self._rebuild.append(rebuild)
+        return pytree.tree_unflatten(fresh, spec)
+
+    def _leaf(self, leaf: Any, where: str) -> torch.Tensor | None:
+        if leaf is None:
+            return None
+        if not isinstance(leaf, torch.Tensor):
+            raise InputError(
+                f"{where} contains a {type(leaf).__name__}, which has no gradient",
+                hint="pass a floating-point tensor, or choose other arguments with argnums=",
+            )
+        if not (leaf.is_floating_point() or leaf.is_complex()):
+            raise InputError(
+                f"{where} is or contains a tensor of {leaf.dtype}; gradients exist for floating point only",
+                hint="convert it with .double() or .float(), or choose other arguments with argnums=",
+            )
+        fresh = leaf.detach().requires_grad_()
+        self.leaves.append(fresh)
+        self.originals.append(leaf)
+        return fresh
+
+    def gradients(self, values: Sequence[torch.Tensor | None]) -> list[Any]:
+        """One entry an argument, in its structure; None (no path) becomes zeros."""
+        dense = [
+            torch.zeros_like(leaf, memory_format=torch.contiguous_format) if value is None else value
+            for leaf, value in zip(self.originals, values, strict=True)
+        ]
+        dense = [value.detach() if value.requires_grad else value for value in dense]
+        return [rebuild(dense) for rebuild in self._rebuild]
+
+    def restore(self, output: Any) -> Any:
+        """``output`` with the fresh leaves exchanged for the tensors that the caller passed."""
+        known = {id(f): o for f, o in zip(self.leaves, self.originals, strict=True) if f is not o}
+        return pytree.tree_map(lambda leaf: known.get(id(leaf), leaf), output)

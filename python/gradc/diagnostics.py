@@ -1,0 +1,72 @@
+"""MLIR's diagnostics as Python exceptions that point at the user's source line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mlir import ir
+
+from .errors import CompileError, SourceLocation
+
+_OP = re.compile(r"^'([\w.$-]+)' op (.*)", re.DOTALL)
+
+_HINTS = (
+    (
+        "derivative rule",
+        "detach the value (gradc.stop_gradient) if no gradient should pass, or use ops that have a rule",
+    ),
+    ("does not refer to a registered pass", "gradc-opt --help lists the passes and pipelines"),
+)
+
+
+def source_location(location: ir.Location) -> SourceLocation | None:
+    """The first file and line in ``location``, looking through fused, named and call-site locations."""
+    if location.is_a_file():
+        return SourceLocation(location.filename, location.start_line)
+    if location.is_a_fused():
+        found = (source_location(part) for part in location.locations)
+        return next((where for where in found if where is not None), None)
+    if location.is_a_name():
+        return source_location(location.child_loc)
+    if location.is_a_callsite():
+        return source_location(location.callee) or source_location(location.caller)
+    return None
+
+
+def _hint(message: str) -> str | None:
+    return next((hint for key, hint in _HINTS if key in message), None)
+
+
+def compile_error(error: ir.MLIRError, what: str) -> CompileError:
+    """``error`` as a ``CompileError``; ``what`` says what was being done, for errors without diagnostics."""
+    failures = [d for d in error.error_diagnostics if d.severity == ir.DiagnosticSeverity.ERROR]
+    if not failures:
+        return CompileError(f"{what} failed: {error}")
+    first = failures[0]
+    message, op = first.message, None
+    if match := _OP.match(message):
+        op, message = match.groups()
+    lines = [message]
+    for note in first.notes:
+        where = source_location(note.location)
+        lines.append(f"  note: {note.message}" + (f" ({where})" if where else ""))
+    return CompileError(
+        "\n".join(lines),
+        op=f"'{op}' op" if op else None,
+        location=source_location(first.location),
+        hint=_hint(first.message),
+    )
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Turns MLIR errors raised in the block into ``CompileError``."""
+    try:
+        yield
+    except ir.MLIRError as error:
+        raise compile_error(error, what) from error
+    except ValueError as error:
+        # PassManager.parse reports an unknown pass or option this way.
+        raise CompileError(f"{what} failed: {error}", hint=_hint(str(error))) from error

@@ -1,0 +1,182 @@
+"""Activations and elementwise ops with kinks, written so that every derivative is PyTorch's at the kink.
+
+``torch.where`` decides: the chosen branch alone has a gradient. A branch that would overflow where it is
+not chosen gets a harmless operand there, because 0 * inf in its derivative would be NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .numerics import compute_in
+from .ops import STOP, VALUE_OF
+
+aten = torch.ops.aten
+where = torch.where
+
+
+def _elementwise(formula: Callable) -> Callable:
+    """The formula in the precision eager computes in, rounded once."""
+
+    def decomposition(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if not x.is_floating_point():
+            return NotImplemented
+        return formula(compute_in(x), *args, **kwargs).to(x.dtype)
+
+    decomposition.__doc__ = formula.__doc__
+    return decomposition
+
+
+def _gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
+    """torch-mlir rounds the constant of the tanh form."""
+    if approximate == "tanh":
+        inner = math.sqrt(2.0 / math.pi) * (x + 0.044715 * (x * x * x))
+        return 0.5 * x * (1.0 + torch.tanh(inner))
+    return x * 0.5 * (1.0 + torch.erf(x * math.sqrt(0.5)))
+
+
+def _hardtanh(x: Tensor, low: float = -1.0, high: float = 1.0) -> Tensor:
+    """0 at the bounds; a clamp would give 1."""
+    return where(x <= low, low, where(x >= high, high, x))
+
+
+def _hardsigmoid(x: Tensor) -> Tensor:
+    """0 at the bounds."""
+    return where(x <= -3.0, 0.0, where(x >= 3.0, 1.0, (x + 3.0) / 6.0))
+
+
+def _hardswish(x: Tensor) -> Tensor:
+    """0 at -3, 1 at 3."""
+    return where(x <= -3.0, 0.0, where(x >= 3.0, x, x * (x + 3.0) / 6.0))
+
+
+def _leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
+    """The slope at 0; torch-mlir makes a sum of maxima of it."""
+    return where(x > 0, x, x * slope)
+
+
+def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
+    """The negative branch never sees large positive values."""
+    positive = x > 0
+    negative = torch.expm1(where(positive, 0.0, x) * input_scale) * (alpha * scale)
+    return where(positive, x * scale, negative)
+
+
+def _softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """The logarithmic branch never sees values past the threshold."""
+    linear = x * beta > threshold
+    return where(linear, x, torch.log1p(torch.exp(where(linear, 0.0, x) * beta)) / beta)
+
+
+def _mish(x: Tensor) -> Tensor:
+    """exp of a large value would make the derivative NaN."""
+    return x * torch.tanh(_softplus(x))
+
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    """min(0, x) - log1p(exp(-|x|)) with derivative 1/2 at 0."""
+    negative = x < 0
+    return where(negative, x, 0.0) - torch.log1p(torch.exp(where(negative, x, -x)))
+
+
+def _log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
+    """As ``log_sigmoid``; the second result is a buffer of the backward kernel that nothing reads."""
+    return log_sigmoid(compute_in(x)).to(x.dtype), torch.zeros_like(x)
+
+
+def _clamp(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    """1 at the bounds."""
+    if not (x.is_floating_point() or isinstance(low, float) or isinstance(high, float)):
+        return NotImplemented
+    if not x.is_floating_point():
+        x = x.to(torch.get_default_dtype())
+    if low is not None:
+        x = where(x < low, low, x)
+    if high is not None:
+        x = where(x > high, high, x)
+    return x
+
+
+def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    """1 at the bounds for the input, and for a bound where it is the result strictly; NaN bounds win."""
+    dtype = x.dtype
+    for bound in (low, high):
+        if bound is not None:
+            dtype = torch.promote_types(dtype, bound.dtype)
+    if not dtype.is_floating_point:
+        return NotImplemented
+    x = x.to(dtype)
+    out = x
+    if low is not None:
+        low = low.to(dtype)
+        out = where((out < low) | (low != low), low, out)
+    if high is not None:
+        high = high.to(dtype)
+        out = where((out > high) | (high != high), high, out)
+    return out
+
+
+def _softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 on the closed interval."""
+    return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0.0))
+
+
+def _silu(x: Tensor) -> Tensor:
+    """x * sigmoid(x) in f32 for half precision."""
+    return x * torch.sigmoid(x)
+
+
+def _xlogy(x: Tensor, y: Tensor) -> Tensor:
+    """0 at x = 0 where log y is not finite; elsewhere the derivative of x is log y, also at x = 0."""
+    zero = (x == 0) & ((y <= 0) | (y == math.inf))
+    return where(zero, 0.0, x * torch.log(where(zero, 1.0, y)))
+
+
+def _logaddexp(x: Tensor, y: Tensor) -> Tensor:
+    """The value as eager has it; the path through shifted exponentials has the right derivatives at ties."""
+    x, y = torch.broadcast_tensors(x, y)
+    top = STOP(where((x >= y) | (x != x), x, y))
+    top = where(top.abs() == math.inf, 0.0, top)
+    path = torch.log(torch.exp(x - top) + torch.exp(y - top)) + top
+    a, b = STOP(x), STOP(y)
+    greater = where((a >= b) | (a != a), a, b)
+    same = (a == b) & (a.abs() == math.inf)
+    gap = where(same, -math.inf, -(a - b).abs())
+    return VALUE_OF(greater + torch.log1p(torch.exp(gap)), path)
+
+
+def _sinc(x: Tensor) -> Tensor:
+    """1 with derivative 0 at 0, and no 0/0 in the other branch."""
+    zero = x == 0
+    angle = where(zero, 1.0, x) * math.pi
+    return where(zero, 1.0, torch.sin(angle) / angle)
+
+
+ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
+    aten.gelu.default: _elementwise(_gelu),
+    aten.hardtanh.default: _elementwise(_hardtanh),
+    aten.relu6.default: _elementwise(lambda x: _hardtanh(x, 0.0, 6.0)),
+    aten.hardsigmoid.default: _elementwise(_hardsigmoid),
+    aten.hardswish.default: _elementwise(_hardswish),
+    aten.leaky_relu.default: _elementwise(_leaky_relu),
+    aten.elu.default: _elementwise(_elu),
+    aten.softplus.default: _elementwise(_softplus),
+    aten.mish.default: _elementwise(_mish),
+    aten.silu.default: _elementwise(_silu),
+    aten.log_sigmoid_forward.default: _log_sigmoid_forward,
+    aten.clamp.default: _clamp,
+    aten.clamp_min.default: lambda x, low: _clamp(x, low),
+    aten.clamp_max.default: lambda x, high: _clamp(x, None, high),
+    aten.clamp.Tensor: _clamp_tensor,
+    aten.clamp_min.Tensor: lambda x, low: _clamp_tensor(x, low),
+    aten.clamp_max.Tensor: lambda x, high: _clamp_tensor(x, None, high),
+    aten.softshrink.default: _elementwise(_softshrink),
+    aten.xlogy.Tensor: _xlogy,
+    aten.logaddexp.default: _logaddexp,
+    aten.sinc.default: _elementwise(_sinc),
+}

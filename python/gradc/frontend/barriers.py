@@ -1,0 +1,254 @@
+"""Where a gradient stops in eager PyTorch, written into the graph.
+
+The graph is run once on fake tensors with autograd on, so PyTorch itself says at every op which tensors
+require grad. What the graph alone would not know is then made explicit:
+
+* An op that reads a tensor whose *storage* carries a gradient while the tensor itself does not (it was
+  detached, or grad mode is off) reads ``stop_gradient(tensor)`` instead. The barrier sits at the reading
+  op, never at the view, so that functionalisation still sees the alias.
+* An in-place write which eager keeps off the gradient path (under ``no_grad``, or into a detached alias)
+  becomes ``t.copy_(value_of(new, t))``: the new value with the old path. Functionalisation carries this
+  through any chain of views.
+
+Start reading at ``mark``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from ..errors import CaptureError, UnsupportedError
+from .diagnostics import location_of, op_name
+from .ops import STOP, VALUE_OF
+
+aten = torch.ops.aten
+
+# Ops that read nothing of an operand but its shape and dtype.
+_SHAPE_ONLY = {
+    aten.zeros_like, aten.ones_like, aten.full_like, aten.empty_like, aten.rand_like, aten.randn_like,
+    aten.randint_like, aten.new_zeros, aten.new_ones, aten.new_full, aten.new_empty,
+    aten.new_empty_strided,
+}  # fmt: skip
+
+
+@dataclass
+class Marked:
+    """The graph with its barriers, and what eager execution says of its outputs.
+
+    ``gm`` takes the tensors of the traced graph and returns a tuple of the outputs listed in ``kept``
+    (indices into the original outputs); the others are constants, inputs or repetitions.
+    """
+
+    gm: GraphModule
+    kept: list[int] = field(default_factory=list)
+    requires_grad: list[bool] = field(default_factory=list)
+    constants: dict[int, object] = field(default_factory=dict)
+    inputs: dict[int, int] = field(default_factory=dict)
+    repeated: dict[int, int] = field(default_factory=dict)
+    count: int = 0
+    input_requires_grad: list[bool] = field(default_factory=list)
+
+
+def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
+    """Write the barriers of ``pre`` (a pre-dispatch ATen graph) into a copy of it.
+
+    ``inputs`` are fake tensors, one a placeholder, not leaves, with the ``requires_grad`` of the call.
+    Raises ``UnsupportedError`` for a write into a detached alias whose new value itself carries a gradient.
+    """
+    grad_mode = torch.is_grad_enabled()
+    try:
+        torch._C._set_grad_enabled(True)
+        return _Marker(pre, inputs).run()
+    finally:
+        torch._C._set_grad_enabled(grad_mode)
+
+
+def _differentiable(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+
+
+class _Marker:
+    def __init__(self, pre: GraphModule, inputs: list[torch.Tensor]) -> None:
+        self.pre = pre
+        self.graph = Graph()
+        self.inputs = inputs
+        self.eager: dict[Node, Any] = {}  # node -> its value in the eager run
+        self.new: dict[Node, Node] = {}  # node of `pre` -> node of `graph`
+        self.carrying: set[int] = set()  # storages some gradient flows into
+        self.alive: list[Any] = []  # storages are known by address: none may be freed and reused
+
+    def run(self) -> Marked:
+        marked: Marked | None = None
+        remaining = iter(self.inputs)
+        for node in self.pre.graph.nodes:
+            if node.op == "placeholder":
+                self._bind(node, next(remaining), self.graph.node_copy(node))
+            elif node.op == "get_attr":
+                self._bind(node, getattr(self.pre, node.target), self.graph.node_copy(node))
+            elif node.op == "call_function":
+                self._call(node)
+            elif node.op == "output":
+                marked = self._output(node)
+        assert marked is not None
+        marked.gm = GraphModule(self.pre, self.graph)
+        return marked
+
+    def _bind(self, node: Node, value: Any, new: Node) -> None:
+        self.eager[node] = value
+        self.new[node] = new
+        self.alive.append(value)
+        self._note(value)
+
+    def _note(self, value: Any) -> None:
+        for tensor in _tensors(value):
+            if tensor.requires_grad:
+                self.carrying.add(_storage(tensor))
+
+    def _value(self, arg: Any) -> Any:
+        return torch.fx.map_arg(arg, lambda n: self.eager[n])
+
+    def _carries(self, node: Node) -> bool:
+        value = self.eager[node]
+        return _differentiable(value) and _storage(value) in self.carrying
+
+    def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
+        """What an op may read of ``node``: itself, or a barrier on it when eager gives no gradient."""
+        stop = force or not torch.is_grad_enabled() or not getattr(
+            self.eager[node], "requires_grad", False
+        )
+        if not (stop and self._carries(node)):
+            return self.new[node]
+        return self._emit(STOP, (self.new[node],), user)
+
+    def _emit(self, target: Any, args: tuple, like: Node) -> Node:
+        new = self.graph.call_function(target, args)
+        new.meta = {k: v for k, v in like.meta.items() if k not in ("val", "tensor_meta")}
+        return new
+
+    def _copy(self, node: Node, read: Any) -> Node:
+        new = self._emit(node.target, torch.fx.map_arg(node.args, read), node)
+        new.kwargs = torch.fx.map_arg(node.kwargs, read)
+        return new
+
+    def _call(self, node: Node) -> None:
+        if node.target is torch._C._set_grad_enabled:
+            torch._C._set_grad_enabled(node.args[0])
+            return
+        written = self._written(node)
+        if len(written) == 1 and isinstance(written[0], Node):
+            self._in_place(node, written[0])
+            return
+        if any(self._carries(n) for n in written):
+            raise UnsupportedError(
+                "writes in place to several tensors, one of which carries a gradient",
+                op=op_name(node), location=location_of(node),
+                hint="use the form of the operation that returns new tensors",
+            )  # fmt: skip
+        before = {n: getattr(self.eager[n], "requires_grad", False) for n in node.all_input_nodes}
+        value = self._run(node)
+        outputs = list(_tensors(value))
+        operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
+        alias = bool(outputs) and {_storage(t) for t in outputs} <= {_storage(t) for t in operands}
+        packet = getattr(node.target, "overloadpacket", None)
+        if alias or packet in _SHAPE_ONLY or node.target is not aten.item.default and not any(
+            _differentiable(t) for t in outputs
+        ):
+            # Views only pass the storage on; ops without a differentiable result need no barrier.
+            new = self._copy(node, lambda n: self.new[n])
+        else:
+            # Operands that require grad of a result that does not: PyTorch has no derivative here.
+            force = torch.is_grad_enabled() and not any(t.requires_grad for t in outputs)
+            new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
+        self._bind(node, value, new)
+
+    def _written(self, node: Node) -> list[Node]:
+        """The tensors an ATen op writes in place, by its schema."""
+        if not isinstance(node.target, torch._ops.OpOverload):
+            return []
+        written = []
+        for index, parameter in enumerate(node.target._schema.arguments):
+            if parameter.alias_info is None or not parameter.alias_info.is_write:
+                continue
+            arg = node.args[index] if index < len(node.args) else node.kwargs.get(parameter.name)
+            written += [n for n in (arg if isinstance(arg, (list, tuple)) else [arg]) if n is not None]
+        return written
+
+    def _in_place(self, node: Node, target: Node) -> None:
+        tensor = self.eager[target]
+        grad_mode = torch.is_grad_enabled()
+        off_path = self._carries(target) and not (grad_mode and tensor.requires_grad)
+        others = [n for n in node.all_input_nodes if n is not target]
+        if off_path and grad_mode and any(
+            getattr(self.eager[n], "requires_grad", False) for n in others
+        ):
+            raise UnsupportedError(
+                "writes a value that carries a gradient into a detached alias of a tensor that has a "
+                "gradient path of its own",
+                op=op_name(node), location=location_of(node),
+                hint="clone the detached tensor before writing to it",
+            )  # fmt: skip
+        stops = {n: self._stopped(n, node) for n in others}
+        if not off_path:
+            stops[target] = self.new[target]
+            new = self._copy(node, stops.__getitem__)
+        else:
+            base = self.new[target]
+            scratch = self._emit(aten.clone.default, (self._emit(STOP, (base,), node),), node)
+            stops[target] = scratch
+            self._copy(node, stops.__getitem__)
+            joined = self._emit(VALUE_OF, (scratch, base), node)
+            new = self._emit(aten.copy_.default, (base, joined), node)
+        value = self._run(node)
+        self._note(self.eager[target])
+        self._bind(node, value, new)
+        if isinstance(value, torch.Tensor) and value is tensor:
+            self.new[node] = self.new[target]
+
+    def _run(self, node: Node) -> Any:
+        try:
+            return node.target(*self._value(node.args), **self._value(node.kwargs))
+        except Exception as error:
+            raise CaptureError(
+                f"failed on example shapes: {error}", op=op_name(node), location=location_of(node)
+            ) from error
+
+    def _output(self, node: Node) -> Marked:
+        values = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
+        marked = Marked(self.pre, count=len(values))
+        marked.input_requires_grad = [t.requires_grad for t in self.inputs]
+        seen: dict[int, int] = {}
+        positions = {id(tensor): index for index, tensor in enumerate(self.inputs)}
+        results = []
+        for index, out in enumerate(values):
+            value = self.eager[out] if isinstance(out, Node) else out
+            if not isinstance(value, torch.Tensor):
+                marked.constants[index] = value
+            elif id(value) in positions:
+                marked.inputs[index] = positions[id(value)]
+            elif id(value) in seen:
+                marked.repeated[index] = seen[id(value)]
+            else:
+                seen[id(value)] = index
+                marked.kept.append(index)
+                marked.requires_grad.append(value.requires_grad)
+                torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
+                results.append(self._stopped(out, out))
+        self.graph.output(tuple(results))
+        return marked

@@ -1,0 +1,60 @@
+"""From graph nodes to the user's source lines, and errors that point there."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import torch
+from torch.fx import Node
+
+from ..errors import SourceLocation
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+# Frames inside torch say nothing to the user; the innermost frame outside is the line they wrote.
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+
+
+def location_of(node: Node) -> SourceLocation | None:
+    """The innermost line of user code that made ``node``, or None if it carries no trace."""
+    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [frame for frame in frames if not frame[0].startswith(_TORCH)] or frames
+    return SourceLocation(own[-1][0], int(own[-1][1])) if own else None
+
+
+def op_name(node: Node) -> str:
+    """The node's operation as the user would look it up, for example ``aten.sum.dim_IntList``."""
+    target = node.target
+    return target if isinstance(target, str) else getattr(target, "__name__", str(target)) \
+        if not isinstance(target, torch._ops.OpOverload) else str(target)
+
+
+def mlir_location(node: Node) -> str:
+    """``loc(...)`` text for the node: file and line, or the operation's name when there is no trace."""
+    where = location_of(node)
+    if where is None:
+        return f"loc({quote(op_name(node))})"
+    return f"loc({quote(where.file)}:{where.line}:0)"
+
+
+def quote(text: str) -> str:
+    """An MLIR string literal."""
+    out = []
+    for byte in text.encode():
+        plain = 32 <= byte < 127 and byte not in (34, 92)
+        out.append(chr(byte) if plain else f"\\{byte:02X}")
+    return '"' + "".join(out) + '"'
+
+
+def readable_name(target: str) -> str:
+    """Dynamo's placeholder target as a person would write it.
+
+    ``L_self_modules_fc1_parameters_weight_`` -> ``fc1.weight``, ``L_x_`` -> ``x``.
+    """
+    # A leading local that holds the module ("self", "model") is no part of the parameter's name.
+    name = re.sub(r"^[LG]_(?:\w+?_)?(?=modules_|parameters_|buffers_)", "", target)
+    if name == target:
+        return re.sub(r"^[LG]_(.*?)_?$", r"\1", target) or target
+    name = re.sub(r"(?:^|(?<=_))(?:modules|parameters|buffers)_", "\0", name)
+    parts = [part.strip("_") for part in name.split("\0")]
+    return ".".join(part for part in parts if part) or target

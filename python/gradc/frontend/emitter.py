@@ -1,0 +1,250 @@
+"""The functional ATen graph as text in torch-mlir's ``torch`` dialect.
+
+Written out here rather than through torch-mlir's own importer, so that torch-mlir (another LLVM, with hangs
+and aborts of its own) is never loaded into the user's process. Barriers and outlined ops are calls to
+private declarations; the worker gives them their bodies once everything else is lowered. One op a line,
+so a complaint of the parser can be traced to its node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.fx import Graph, Node
+
+from ..errors import UnsupportedError
+from .diagnostics import location_of, mlir_location, op_name, quote
+from .ops import STOP, VALUE_OF
+from .outline import outline
+from .mlir_types import dtype_number, vtensor
+
+aten = torch.ops.aten
+
+_MEMORY_FORMATS = {
+    torch.contiguous_format: 0,
+    torch.preserve_format: 1,
+    torch.channels_last: 2,
+    torch.channels_last_3d: 3,
+}
+
+# PyTorch passes Python numbers to these tensor overloads; torch-mlir wants the scalar ones.
+_SCALAR_OVERLOADS = {
+    aten.mul.Tensor: aten.mul.Scalar,
+    aten.div.Tensor: aten.div.Scalar,
+    aten.add.Tensor: aten.add.Scalar,
+    aten.sub.Tensor: aten.sub.Scalar,
+    aten.eq.Tensor: aten.eq.Scalar,
+    aten.ne.Tensor: aten.ne.Scalar,
+    aten.lt.Tensor: aten.lt.Scalar,
+    aten.le.Tensor: aten.le.Scalar,
+    aten.gt.Tensor: aten.gt.Scalar,
+    aten.ge.Tensor: aten.ge.Scalar,
+    aten.remainder.Tensor: aten.remainder.Scalar,
+    aten.fmod.Tensor: aten.fmod.Scalar,
+}
+
+
+@dataclass
+class Emitted:
+    """``module``: torch-dialect text. ``definitions``: the outlined functions. ``lines``: line -> node."""
+
+    module: str
+    definitions: str
+    lines: dict[int, Node]
+
+
+@dataclass
+class _Writer:
+    names: dict[Node, str] = field(default_factory=dict)
+    parts: dict[Node, list[str]] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    owners: list[Node | None] = field(default_factory=list)
+    constants: dict[tuple[str, str], str] = field(default_factory=dict)
+    declarations: list[str] = field(default_factory=list)
+    definitions: list[str] = field(default_factory=list)
+    counter: int = 0
+
+
+def emit(graph: Graph, results: list[Node], names: list[str]) -> Emitted:
+    """``@main`` over the placeholders of ``graph`` (called ``names``), returning ``results``."""
+    writer = _Writer()
+    arguments = []
+    for index, node in enumerate(n for n in graph.nodes if n.op == "placeholder"):
+        writer.names[node] = f"%arg{index}"
+        arguments.append(f"%arg{index}: {vtensor(node.meta['val'])} loc({quote(names[index])})")
+    for node in graph.nodes:
+        if node.op == "call_function":
+            _emit_call(writer, node)
+        elif node.op == "get_attr":
+            raise UnsupportedError(f"constant {node.target} was not lifted", location=location_of(node))
+    kinds = [vtensor(node.meta["val"]) for node in results]
+    values = [writer.names[node] for node in results]
+    header = ["module {", *writer.declarations]
+    header.append(f"func.func @main({', '.join(arguments)}) -> ({', '.join(kinds)}) {{")
+    tail = [f"func.return {', '.join(values)} : {', '.join(kinds)}" if values else "func.return", "}", "}"]
+    lines = {
+        len(header) + index + 1: owner for index, owner in enumerate(writer.owners) if owner is not None
+    }
+    return Emitted("\n".join(header + writer.lines + tail), "\n".join(writer.definitions), lines)
+
+
+def _line(w: _Writer, text: str, owner: Node | None = None) -> None:
+    w.lines.append(text)
+    w.owners.append(owner)
+
+
+def _fresh(w: _Writer) -> str:
+    w.counter += 1
+    return f"%v{w.counter}"
+
+
+def _op(w: _Writer, node: Node, name: str, operands: list[tuple[str, str]], result: str) -> str:
+    value = _fresh(w)
+    values, kinds = ", ".join(v for v, _ in operands), ", ".join(k for _, k in operands)
+    _line(w, f'{value} = "{name}"({values}) : ({kinds}) -> {result} {mlir_location(node)}', node)
+    return value
+
+
+def _constant(w: _Writer, op: str, attribute: str, kind: str) -> tuple[str, str]:
+    if (op, attribute) not in w.constants:
+        value = _fresh(w)
+        attributes = f" {{value = {attribute}}}" if attribute else ""
+        _line(w, f'{value} = "torch.constant.{op}"(){attributes} : () -> {kind}')
+        w.constants[op, attribute] = value
+    return w.constants[op, attribute], kind
+
+
+def _emit_call(w: _Writer, node: Node) -> None:
+    if getattr(node.target, "__name__", "") == "getitem" and node.args[0] in w.parts:
+        w.names[node] = w.parts[node.args[0]][node.args[1]]
+        return
+    if node.target in (STOP, VALUE_OF):
+        kind = "stop_gradient" if node.target is STOP else "value_of"
+        _call(w, node, f"grad.{kind}.{len(w.declarations)}", list(node.args), [node.meta["val"]])
+        return
+    outlined = outline(node)
+    if outlined is not None:
+        name = f"grad.outline.{len(w.declarations)}"
+        value = node.meta["val"]
+        values = list(value) if isinstance(value, (tuple, list)) else [value]
+        text = outlined.text.replace("@NAME", f"@{name}").replace("LOC", mlir_location(node))
+        w.definitions.append(text)
+        _call(w, node, name, outlined.operands, values)
+        return
+    _emit_aten(w, node)
+
+
+def _call(w: _Writer, node: Node, callee: str, operands: list[Node], results: list[torch.Tensor]) -> None:
+    kinds = [vtensor(n.meta["val"]) for n in operands]
+    outs = [vtensor(t) for t in results]
+    signature = f"({', '.join(kinds)}) -> ({', '.join(outs)})"
+    w.declarations.append(f"func.func private @{callee}{signature}")
+    values = ", ".join(w.names[n] for n in operands)
+    name = _fresh(w)
+    left = name if len(outs) == 1 else f"{name}:{len(outs)}"
+    _line(w, f'{left} = "func.call"({values}) <{{callee = @{callee}}}> : {signature} {mlir_location(node)}', node)
+    w.names[node] = name
+    if len(outs) > 1:
+        w.parts[node] = [f"{name}#{i}" for i in range(len(outs))]
+
+
+def _emit_aten(w: _Writer, node: Node) -> None:
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        raise UnsupportedError(
+            "is not an operation that can be compiled", op=op_name(node), location=location_of(node),
+            hint="move it out of the compiled function",
+        )  # fmt: skip
+    if target in _SCALAR_OVERLOADS and not isinstance(node.args[1], Node):
+        target = _SCALAR_OVERLOADS[target]
+    schema = target._schema
+    operands = []
+    for index, parameter in enumerate(schema.arguments):
+        if index < len(node.args):
+            value = node.args[index]
+        else:
+            value = node.kwargs.get(parameter.name, parameter.default_value)
+        operands.append(_argument(w, node, value, str(parameter.type)))
+    value = node.meta["val"]
+    if isinstance(value, (list, tuple)) and str(schema.returns[0].type).startswith("List"):
+        raise UnsupportedError("returns a list of tensors", op=op_name(node), location=location_of(node))
+    results = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(v, torch.Tensor) for v in results):
+        raise UnsupportedError(
+            "makes a Python number out of tensor data", op=op_name(node), location=location_of(node),
+            hint="keep the value a tensor",
+        )  # fmt: skip
+    name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+    kinds = ", ".join(vtensor(v) for v in results)
+    out = _op(w, node, f"torch.{name}", operands, f"({kinds})")
+    w.names[node] = out
+    if len(results) > 1:
+        w.lines[-1] = w.lines[-1].replace(f"{out} =", f"{out}:{len(results)} =", 1)
+        w.parts[node] = [f"{out}#{i}" for i in range(len(results))]
+
+
+def _argument(w: _Writer, node: Node, value: Any, kind: str) -> tuple[str, str]:
+    """One operand: an SSA name and its type, for a schema parameter of JIT type ``kind``."""
+    optional = kind.startswith("Optional[")
+    kind = kind[len("Optional[") : -1] if optional else kind
+    if isinstance(value, Node):
+        return w.names[value], vtensor(value.meta["val"])
+    if value is None:
+        return _constant(w, "none", "", "!torch.none")
+    if kind.startswith("List["):
+        return _list(w, node, value, kind[len("List[") : -1])
+    if kind == "Tensor":
+        return _number_as_tensor(w, node, value)
+    if isinstance(value, bool):
+        return _constant(w, "bool", "true" if value else "false", "!torch.bool")
+    if isinstance(value, int) and kind != "float":
+        return _constant(w, "int", f"{value} : i64", "!torch.int")
+    if isinstance(value, (int, float)):
+        return _constant(w, "float", _float(float(value)), "!torch.float")
+    if isinstance(value, torch.dtype):
+        return _constant(w, "int", f"{dtype_number(value)} : i64", "!torch.int")
+    if isinstance(value, torch.layout):
+        return _constant(w, "int", "0 : i64", "!torch.int")
+    if isinstance(value, torch.memory_format):
+        return _constant(w, "int", f"{_MEMORY_FORMATS[value]} : i64", "!torch.int")
+    if isinstance(value, torch.device):
+        return _constant(w, "device", '"cpu"', "!torch.Device")
+    if isinstance(value, str):
+        return _constant(w, "str", quote(value), "!torch.str")
+    raise UnsupportedError(
+        f"has an argument of type {type(value).__name__}", op=op_name(node), location=location_of(node)
+    )
+
+
+def _float(value: float) -> str:
+    if value != value:
+        return "0x7FF8000000000000 : f64"
+    if value in (float("inf"), float("-inf")):
+        return f"0x{'7' if value > 0 else 'F'}FF0000000000000 : f64"
+    text = repr(value)
+    mantissa, _, exponent = text.partition("e")
+    mantissa = mantissa if "." in mantissa else mantissa + ".0"
+    return mantissa + (f"e{exponent}" if exponent else "") + " : f64"
+
+
+def _number_as_tensor(w: _Writer, node: Node, value: Any) -> tuple[str, str]:
+    if isinstance(value, bool):
+        element = "i1"
+    else:
+        element = "si64" if isinstance(value, int) else "f64"
+    operand = _argument(w, node, value, "number")
+    kind = f"!torch.vtensor<[],{element}>"
+    return _op(w, node, "torch.prim.NumToTensor.Scalar", [operand], kind), kind
+
+
+def _list(w: _Writer, node: Node, values: Any, element: str) -> tuple[str, str]:
+    names = {"int": "int", "float": "float", "bool": "bool", "number": "float", "Tensor": "vtensor"}
+    optional = element.startswith("Optional[")
+    inner = element[len("Optional[") : -1] if optional else element
+    kind = names[inner]
+    kind = f"!torch.list<optional<{kind}>>" if optional else f"!torch.list<{kind}>"
+    values = values if isinstance(values, (list, tuple)) else [values]
+    operands = [_argument(w, node, value, element) for value in values]
+    return _op(w, node, "torch.prim.ListConstruct", operands, kind), kind

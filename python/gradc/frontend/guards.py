@@ -1,0 +1,140 @@
+"""What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
+
+``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is a
+detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order ops
+raise ``UnsupportedError``.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import UnsupportedError
+from .diagnostics import location_of
+
+_HIGHER_ORDER: dict[str, tuple[str, str]] = {
+    "autograd_function_apply": (
+        "a torch.autograd.Function brings a derivative of its own, which would be ignored",
+        "call it outside the compiled function, or write its forward in plain operations",
+    ),
+    "register_hook": (
+        "a hook on a gradient cannot run inside a compiled function",
+        "apply the hook's effect to the gradients that come out",
+    ),
+    "cond": ("torch.cond is not supported yet", "use torch.where when both branches are cheap"),
+    "while_loop": ("torch.while_loop is not supported yet", "use a Python loop with a fixed count"),
+    "map_impl": ("torch map is not supported yet", "use torch.vmap-free batched operations"),
+    "scan": ("torch scan is not supported yet", "use a Python loop with a fixed count"),
+}
+
+# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own choice.
+_INLINED = {"tag_activation_checkpoint", "wrap", "wrap_activation_checkpoint", "invoke_subgraph"}
+
+
+def prepare(gm: GraphModule) -> GraphModule:
+    """A copy of the Dynamo graph that the traces will not misread."""
+    gm = copy.copy(gm)
+    gm.graph = copy.deepcopy(gm.graph)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_function":
+            _function(gm, node)
+        elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
+            _method(gm, node)
+    gm.graph.lint()
+    gm.recompile()
+    return gm
+
+
+def _function(gm: GraphModule, node: Node) -> None:
+    target = node.target
+    name = getattr(target, "__name__", str(target))
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        if name in _INLINED:
+            _inline(gm, node)
+            return
+        reason, hint = _HIGHER_ORDER.get(
+            name, ("is a higher-order operation that is not supported", "express it with plain operations")
+        )
+        raise UnsupportedError(reason, op=name, location=location_of(node), hint=hint)
+    if name == "_enter_inference_mode":
+        _switch(gm, node)
+    elif name == "_exit_inference_mode":
+        with gm.graph.inserting_before(node):
+            before = getattr(node.args[0], "meta", {}).get("gradc_mode_before", True)
+            gm.graph.call_function(torch._C._set_grad_enabled, (before,))
+        gm.graph.erase_node(node)
+        if isinstance(entered := node.args[0] if node.args else None, Node) and not entered.users:
+            gm.graph.erase_node(entered)
+    elif name == "_get_data_attr":
+        node.target = torch.ops.aten.detach.default
+    elif target is torch._C._set_grad_enabled:
+        return
+
+
+def _switch(gm: GraphModule, node: Node) -> None:
+    """Inference mode stops gradients as no_grad does; leaving it restores the mode before."""
+    before = True
+    for earlier in gm.graph.nodes:
+        if earlier is node:
+            break
+        if earlier.target is torch._C._set_grad_enabled:
+            before = bool(earlier.args[0])
+    node.meta["gradc_mode_before"] = before
+    if node.args[0] is not False:
+        with gm.graph.inserting_before(node):
+            gm.graph.call_function(torch._C._set_grad_enabled, (False,))
+
+
+def _method(gm: GraphModule, node: Node) -> None:
+    if node.target == "register_hook":
+        reason, hint = _HIGHER_ORDER["register_hook"]
+        raise UnsupportedError(reason, op="register_hook", location=location_of(node), hint=hint)
+    wanted = node.args[1] if len(node.args) > 1 else node.kwargs.get("requires_grad", True)
+    source: Any = node.args[0]
+    if not wanted and isinstance(source, Node) and source.op == "placeholder":
+        raise UnsupportedError(
+            "turns off the gradient of an argument from inside", op="requires_grad_",
+            location=location_of(node), hint="use x = x.detach()",
+        )  # fmt: skip
+    # A fresh leaf has no path to any argument: nothing to record.
+    node.replace_all_uses_with(source)
+    gm.graph.erase_node(node)
+
+
+def _inline(gm: GraphModule, node: Node) -> None:
+    """Replace a call of a subgraph by the subgraph's nodes."""
+    body_at = next(i for i, a in enumerate(node.args) if isinstance(a, Node) and a.op == "get_attr")
+    body = getattr(gm, node.args[body_at].target)
+    operands = [a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)]
+    env: dict[Node, Any] = {}
+    remaining = iter(operands)
+    result: Any = None
+    with gm.graph.inserting_before(node):
+        for inner in body.graph.nodes:
+            if inner.op == "placeholder":
+                env[inner] = next(remaining)
+            elif inner.op == "get_attr":
+                fresh = f"_inlined_{len(list(gm.named_children()))}_{inner.name}"
+                setattr(gm, fresh, getattr(body, inner.target))
+                env[inner] = gm.graph.get_attr(fresh)
+            elif inner.op == "output":
+                result = torch.fx.map_arg(inner.args[0], lambda n: env[n])
+            else:
+                env[inner] = gm.graph.node_copy(inner, lambda n: env[n])
+                if inner.op == "call_function":
+                    _function(gm, env[inner])
+    values = list(result) if isinstance(result, (list, tuple)) else [result]
+    for user in list(node.users):
+        if getattr(user.target, "__name__", "") == "getitem":
+            user.replace_all_uses_with(values[user.args[1]])
+            gm.graph.erase_node(user)
+    if node.users:
+        node.replace_all_uses_with(values[0])
+    holder = node.args[body_at]
+    gm.graph.erase_node(node)
+    if not holder.users:
+        gm.graph.erase_node(holder)

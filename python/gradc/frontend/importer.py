@@ -1,0 +1,266 @@
+"""The way from a Dynamo graph to MLIR text; each step is a module of its own.
+
+    guards      what the traces would drop: explicit or refused
+    trace       pre-dispatch ATen graph
+    barriers    where eager's gradient stops, written into the graph
+    trace       functional, decomposed ATen graph (decompositions.py)
+    randomness  draws become arguments
+    legalise    small rewrites; conventions: refuse derivatives that would be lost
+    emitter     torch dialect text, outlined ops beside it (outline.py)
+    lowering    a worker process runs torch-mlir; linalg-on-tensors text comes back
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, GraphModule, Node
+
+from ..errors import CaptureError, GradcError, SourceLocation, UnsupportedError
+from . import conventions, randomness
+from .barriers import Marked, mark
+from .decompositions import COMPOSITES, decomposition_table
+from .diagnostics import location_of, op_name, quote, readable_name
+from .emitter import Emitted, emit
+from .guards import prepare
+from .legalise import legalise
+from .lowering import WORKER
+from .program import ImportedProgram, InputSpec, OutputSpec
+from .trace import fake_inputs, trace_functional, trace_pre_dispatch
+
+
+@dataclass
+class Traced:
+    """A functional ATen graph and the meaning of its placeholders and results."""
+
+    gm: GraphModule
+    inputs: list[InputSpec]
+    results: list[Node]
+    outputs: list[OutputSpec]
+    marked: Marked
+    positions: list[int]
+
+
+def import_graph(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
+    """Import a graph captured by Dynamo (parameters and buffers among its inputs).
+
+    ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph was
+    specialised to. Their ``requires_grad`` decides what carries a gradient.
+    Raises ``UnsupportedError`` for what would not be faithful, ``CaptureError`` for what cannot be traced.
+    """
+    WORKER.start()
+    clock = Clock()
+    traced = trace_program(gm, example_inputs, clock)
+    graph = traced.gm.graph
+    carries = conventions.carrying(graph, [spec.requires_grad for spec in traced.inputs])
+    conventions.check(graph, carries)
+    emitted = emit(graph, traced.results, [spec.name for spec in traced.inputs])
+    clock.lap("emit")
+    text = _attach_arguments(_lower(emitted), traced.inputs)
+    clock.lap("lower")
+    marked, positions = traced.marked, traced.positions
+    return ImportedProgram(
+        mlir=text,
+        inputs=traced.inputs,
+        outputs=traced.outputs,
+        constant_outputs=marked.constants,
+        input_outputs={index: positions[at] for index, at in marked.inputs.items()},
+        repeated_outputs=marked.repeated,
+        output_count=marked.count,
+        timings=clock.laps,
+    )
+
+
+def trace_program(gm: GraphModule, example_inputs: Sequence[Any], clock: Clock | None = None) -> Traced:
+    """Everything in PyTorch's terms: barriers, decompositions, lifted constants and draws."""
+    clock = clock or Clock()
+    tensors, positions, bind = _split(example_inputs)
+    gm = prepare(gm)
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    pre = trace_pre_dispatch(gm, bind, fake_inputs(tensors, mode), mode)
+    clock.lap("trace")
+    constants = _lift_constants(pre)
+    every = tensors + [tensor for _, tensor in constants]
+    with mode:
+        fakes = [
+            # Not a leaf, so that an in-place write which eager allows is allowed here.
+            fake.requires_grad_().clone() if tensor.requires_grad else fake
+            for fake, tensor in zip(fake_inputs(every, mode), every, strict=True)
+        ]
+        marked = mark(pre, fakes)
+    clock.lap("barriers")
+    functional = trace_functional(
+        marked.gm, fake_inputs(every, mode), mode, COMPOSITES, decomposition_table()
+    )
+    constants += _lift_constants(functional)
+    names = _names(gm, positions)
+    inputs = [
+        InputSpec("input", position=position, name=name, requires_grad=tensor.requires_grad)
+        for position, name, tensor in zip(positions, names, tensors, strict=True)
+    ] + [InputSpec("constant", tensor=tensor, name=name) for name, tensor in constants]
+    inputs += [
+        InputSpec("random", name=f"random.{index}", generate=generate)
+        for index, generate in enumerate(randomness.lift(functional.graph))
+    ]
+    legalise(functional.graph)
+    results, outputs = _outputs(functional.graph, marked, positions)
+    _check_overlap(tensors, positions, outputs)
+    clock.lap("decompose")
+    return Traced(functional, inputs, results, outputs, marked, positions)
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = now - self._last
+        self._last = now
+
+
+def _split(example_inputs: Sequence[Any]) -> tuple[list[torch.Tensor], list[int], Any]:
+    """The tensors among the inputs, their positions, and how to put traced ones back among the rest."""
+    tensors, positions = [], []
+    for position, value in enumerate(example_inputs):
+        if isinstance(value, torch.Tensor):
+            if any(not isinstance(size, int) for size in value.shape):
+                raise CaptureError(f"input {position} has a symbolic shape; shapes must be static here")
+            if value.layout is not torch.strided:
+                raise UnsupportedError(f"input {position} has layout {value.layout}; only dense tensors work")
+            tensors.append(value)
+            positions.append(position)
+
+    def bind(values: list[torch.Tensor]) -> list[Any]:
+        full = list(example_inputs)
+        for position, value in zip(positions, values, strict=True):
+            full[position] = value
+        return full
+
+    return tensors, positions, bind
+
+
+def _check_overlap(tensors: list[torch.Tensor], positions: list[int], outputs: list[OutputSpec]) -> None:
+    """Refuse a write to an input whose memory another input shares: each is a value of its own here."""
+    mutated = {spec.position for spec in outputs if spec.kind == "mutation"}
+    storages: dict[int, list[int]] = {}
+    for tensor, position in zip(tensors, positions, strict=True):
+        storages.setdefault(tensor.untyped_storage()._cdata, []).append(position)
+    for group in storages.values():
+        if len(group) > 1 and mutated & set(group):
+            raise UnsupportedError(
+                f"inputs {group} share memory and one of them is written in place",
+                hint="pass a clone of one of them",
+            )
+
+
+def _lift_constants(gm: GraphModule) -> list[tuple[str, torch.Tensor]]:
+    """Tensors held by the graph module become placeholders after the others; returns names and values."""
+    graph = gm.graph
+    found: list[tuple[str, torch.Tensor]] = []
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    anchor = placeholders[-1] if placeholders else None
+    lifted: dict[str, Node] = {}
+    for node in [node for node in graph.nodes if node.op == "get_attr"]:
+        value = getattr(gm, node.target)
+        if not isinstance(value, torch.Tensor):
+            continue
+        if node.target not in lifted:
+            point = graph.inserting_after(anchor) if anchor else graph.inserting_before(next(iter(graph.nodes)))
+            with point:
+                anchor = graph.placeholder(f"constant_{len(found)}")
+            anchor.meta = {**node.meta}
+            anchor.meta.setdefault("val", value)
+            lifted[node.target] = anchor
+            found.append((node.target.strip("_").replace("_", "."), value.detach()))
+        node.replace_all_uses_with(lifted[node.target])
+        graph.erase_node(node)
+    gm.recompile()
+    return found
+
+
+def _names(gm: GraphModule, positions: list[int]) -> list[str]:
+    targets = [node.target for node in gm.graph.nodes if node.op == "placeholder"]
+    return [readable_name(targets[position]) for position in positions]
+
+
+def _outputs(
+    graph: Graph, marked: Marked, positions: list[int]
+) -> tuple[list[Node], list[OutputSpec]]:
+    """Results of ``@main``: mutated inputs first, then outputs that are tensors of their own."""
+    results: list[Node] = []
+    specs: list[OutputSpec] = []
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for node in [n for n in graph.nodes if n.target is torch.ops.aten.copy_.default]:
+        at = placeholders.index(node.args[0])
+        if at >= len(positions):
+            raise UnsupportedError("writes into a constant", op=op_name(node), location=location_of(node))
+        _add(results, specs, node.args[1], "mutation", positions[at], marked.input_requires_grad[at])
+        graph.erase_node(node)
+    final = next(node for node in graph.nodes if node.op == "output")
+    for node, index, grad in zip(final.args[0], marked.kept, marked.requires_grad, strict=True):
+        _add(results, specs, node, "output", index, grad)
+    return results, specs
+
+
+def _add(
+    results: list[Node], specs: list[OutputSpec], node: Node, kind: str, position: int, grad: bool
+) -> None:
+    value = node.meta["val"]
+    results.append(node)
+    specs.append(OutputSpec(kind, position, grad, tuple(int(s) for s in value.shape), value.dtype))
+
+
+def _lower(emitted: Emitted) -> str:
+    answer = WORKER.request({"module": emitted.module, "definitions": emitted.definitions})
+    if "mlir" in answer:
+        return answer["mlir"]
+    raise _explain(answer["error"], answer["diagnostics"], emitted)
+
+
+def _explain(error: str, diagnostics: list, emitted: Emitted) -> GradcError:
+    """A complaint of torch-mlir in the user's terms."""
+    way_out = "rewrite the line with other operations, or call it outside the compiled function"
+    for where, message in diagnostics:
+        line = re.match(r'loc\("(.*)":(\d+):(\d+)\)', where)
+        node = emitted.lines.get(int(line.group(2))) if line and line.group(1) == "-" else None
+        operation = re.search(r"torch\.((?:aten|prims?|operator)\.?[\w.]*)", message)
+        place = SourceLocation(line.group(1), int(line.group(2))) if line and line.group(1) != "-" else None
+        if node is not None:
+            return UnsupportedError("cannot be lowered to MLIR by torch-mlir", op=op_name(node),
+                                    location=location_of(node), hint=way_out)  # fmt: skip
+        if error == "contract":
+            return UnsupportedError(f"lowers to {message}, outside the dialects that can be compiled",
+                                    op=_at(place, emitted), location=place, hint=way_out)  # fmt: skip
+        if operation:
+            return UnsupportedError("cannot be lowered to MLIR by torch-mlir", op=operation.group(1),
+                                    location=place, hint=way_out)  # fmt: skip
+    detail = "; ".join(f"{where}: {message}" for where, message in diagnostics[:3])
+    return CaptureError(f"lowering failed ({error}): {detail}")
+
+
+def _at(place: SourceLocation | None, emitted: Emitted) -> str | None:
+    """The ATen ops of a source line."""
+    ops = {op_name(node) for node in emitted.lines.values() if place and location_of(node) == place}
+    return ", ".join(sorted(ops)) or None
+
+
+def _attach_arguments(text: str, inputs: list[InputSpec]) -> str:
+    """Names and requires_grad as argument attributes of ``@main`` (generic form)."""
+    attributes = ", ".join(
+        "{" + ("grad.requires_grad, " if s.requires_grad else "") + f"grad.name = {quote(s.name)}" + "}"
+        for s in inputs
+    )
+    head = re.search(r'"func\.func"\(\) <\{(?=[^\n]*sym_name = "main")', text)
+    if head is None:
+        raise CaptureError("the lowered module has no @main")
+    return text[: head.end()] + f"arg_attrs = [{attributes}], " + text[head.end() :]

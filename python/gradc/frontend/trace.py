@@ -1,0 +1,109 @@
+"""The two traces: Dynamo graph -> pre-dispatch ATen graph -> functional, decomposed ATen graph.
+
+Both run on fake tensors with static shapes, so nothing is computed. The first keeps composite ops, views,
+in-place writes and grad-mode switches, which is what the barriers are read from. The second has none of
+them left: in-place writes have become values, and ``aten.copy_`` into a placeholder at the very end
+stands for a mutated input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+import torch.fx.traceback as fx_traceback
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import GraphModule, Interpreter, Node
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from ..errors import CaptureError, GradcError
+from .diagnostics import location_of, op_name
+
+
+def fake_inputs(tensors: Sequence[torch.Tensor], mode: FakeTensorMode) -> list[torch.Tensor]:
+    """Fake tensors of ``mode`` with the shapes, strides, dtypes and devices of ``tensors``; no autograd."""
+    fakes = []
+    with mode:
+        for tensor in tensors:
+            sizes = [int(size) for size in tensor.shape]
+            fakes.append(
+                torch.empty_strided(
+                    sizes, [int(s) for s in tensor.stride()], dtype=tensor.dtype, device=tensor.device
+                )
+            )
+    return fakes
+
+
+class _Running(Interpreter):
+    """Runs a graph node by node, with own implementations for some ops and errors that name the line."""
+
+    def __init__(self, gm: GraphModule, composites: dict[Any, Callable]) -> None:
+        super().__init__(gm)
+        # Keep intermediate results: the error path and the storage bookkeeping may look at them.
+        self.composites = composites
+
+    def run_node(self, n: Node) -> Any:
+        try:
+            return super().run_node(n)
+        except GradcError as error:
+            if error.location is not None or n.op != "call_function":
+                raise
+            raise type(error)(
+                error.args[0].split("\n")[0], op=op_name(n), location=location_of(n), hint=error.hint
+            ) from error
+        except Exception as error:
+            raise CaptureError(
+                f"cannot be traced with static shapes: {type(error).__name__}: "
+                f"{str(error).splitlines()[0] if str(error) else ''}",
+                op=op_name(n), location=location_of(n),
+                hint="values that decide shapes or control flow must not depend on tensor data",
+            ) from error  # fmt: skip
+
+    def call_function(self, target: Any, args: tuple, kwargs: dict) -> Any:
+        return super().call_function(self.composites.get(target, target), args, kwargs)
+
+
+def _trace(run: Callable, fakes: list[torch.Tensor], mode: FakeTensorMode, **options: Any) -> GraphModule:
+    with ExitStack() as stack:
+        stack.enter_context(mode)
+        stack.enter_context(fx_traceback.preserve_node_meta())
+        return make_fx(run, tracing_mode="real", **options)(*fakes)
+
+
+def trace_pre_dispatch(
+    gm: GraphModule, bind: Callable[[list[torch.Tensor]], list], fakes: list[torch.Tensor], mode: FakeTensorMode
+) -> GraphModule:
+    """The Dynamo graph as ATen ops before autograd: composite ops whole, grad-mode switches as nodes.
+
+    ``bind`` puts the tensors among the graph's other (constant) arguments.
+    """
+
+    def run(*tensors: torch.Tensor) -> Any:
+        return _Running(gm, {}).run(*bind(list(tensors)))
+
+    with torch.enable_grad():
+        return _trace(run, fakes, mode, pre_dispatch=True)
+
+
+def trace_functional(
+    gm: GraphModule,
+    fakes: list[torch.Tensor],
+    mode: FakeTensorMode,
+    composites: dict[Any, Callable],
+    decompositions: dict[Any, Callable],
+) -> GraphModule:
+    """The marked graph without mutation, with composite ops and those of ``decompositions`` taken apart.
+
+    ``composites`` are implementations for ops of ``gm`` itself, used before PyTorch's own.
+    """
+
+    def run(*tensors: torch.Tensor) -> Any:
+        return _Running(gm, composites).run(*tensors)
+
+    with torch.no_grad():
+        functional = torch.func.functionalize(run, remove="mutations")
+        traced = _trace(functional, fakes, mode, decomposition_table=decompositions)
+    traced.graph.eliminate_dead_code()
+    return traced

@@ -1,0 +1,164 @@
+"""The lowering process: torch dialect text in, linalg-on-tensors text out.
+
+Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on stdin and
+stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions`` and ``seconds``. The
+answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and message).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import struct
+import sys
+from typing import Any, BinaryIO
+
+ALLOWED = {"builtin", "func", "linalg", "tensor", "arith", "math", "scf", "cf", "complex", "affine", "grad"}
+_CONTRACT = "torch-verify-linalg-on-tensors-backend-contract"
+
+
+def read_frame(stream: BinaryIO) -> Any | None:
+    """The next frame, or None at the end of the stream."""
+    header = stream.read(8)
+    if len(header) < 8:
+        return None
+    (size,) = struct.unpack("<Q", header)
+    payload = stream.read(size)
+    return json.loads(payload) if len(payload) == size else None
+
+
+def write_frame(stream: BinaryIO, message: Any) -> None:
+    """Send one frame."""
+    payload = json.dumps(message).encode()
+    stream.write(struct.pack("<Q", len(payload)) + payload)
+    stream.flush()
+
+
+class _Failure(Exception):
+    def __init__(self, message: str, diagnostics: list[tuple[str, str]]) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+def _lower(request: dict[str, str]) -> str:
+    from torch_mlir import ir
+    from torch_mlir.dialects import torch as torch_dialect
+    from torch_mlir.passmanager import PassManager
+
+    context = ir.Context()
+    context.enable_multithreading(False)
+    context.allow_unregistered_dialects = True
+    torch_dialect.register_dialect(context)
+    diagnostics: list[tuple[str, str]] = []
+
+    def note(diagnostic: Any) -> bool:
+        diagnostics.append((str(diagnostic.location), str(diagnostic.message)))
+        return True
+
+    context.attach_diagnostic_handler(note)
+    stage = "parse"
+    try:
+        with context:
+            module = ir.Module.parse(request["module"])
+            stage = "lower"
+            front = "builtin.module(torchdynamo-export-to-torch-backend-pipeline{ extra-library=})"
+            PassManager.parse(front).run(module.operation)
+            back = str(
+                PassManager.parse(
+                    "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline"
+                    "{allow-non-finites=true})"
+                )
+            )
+            # The contract's verifier refuses calls, which carry barriers and outlined ops here.
+            PassManager.parse(back.replace(f",{_CONTRACT}", "")).run(module.operation)
+            stage = "finish"
+            _finish(ir, module, request["definitions"])
+            module.operation.verify()
+            _check(ir, module)
+            return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    except ir.MLIRError as error:
+        found = [(str(d.location), str(d.message)) for d in error.error_diagnostics]
+        raise _Failure(stage, found + diagnostics) from error
+    except RuntimeError as error:
+        raise _Failure(f"{stage}: {error}", diagnostics) from error
+
+
+def _finish(ir: Any, module: Any, definitions: str) -> None:
+    """Calls to barriers become ``grad`` ops; declarations of outlined ops get their bodies."""
+    calls: list[Any] = []
+
+    def collect(operation: Any) -> Any:
+        if operation.name == "func.call":
+            calls.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(collect)
+    for call in calls:
+        callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        if callee.startswith("grad.outline."):
+            continue
+        name = ".".join(callee.split(".")[:2])
+        with call.location, ir.InsertionPoint(call):
+            new = ir.Operation.create(
+                name, results=[r.type for r in call.results], operands=list(call.operands)
+            )
+        for old, result in zip(call.results, new.results, strict=True):
+            old.replace_all_uses_with(result)
+        call.erase()
+    for operation in list(module.body.operations):
+        if operation.operation.name == "func.func":
+            symbol = ir.StringAttr(operation.operation.attributes["sym_name"]).value
+            if symbol.startswith("grad."):
+                operation.operation.erase()
+    if definitions:
+        parsed = ir.Module.parse(definitions)
+        for operation in parsed.body.operations:
+            operation.operation.clone(ir.InsertionPoint.at_block_begin(module.body))
+
+
+def _check(ir: Any, module: Any) -> None:
+    """What must hold of the result instead of torch-mlir's own contract."""
+    wrong: list[tuple[str, str]] = []
+
+    def visit(operation: Any) -> Any:
+        name = operation.name
+        foreign = any("!torch" in str(r.type) for r in operation.results)
+        if name.split(".")[0] not in ALLOWED or foreign:
+            wrong.append((str(operation.location), name))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    if wrong:
+        raise _Failure("contract", wrong)
+
+
+def _limit_cpu(seconds: float) -> None:
+    """A run-away pass dies even if the parent is gone and nobody watches the clock."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime + seconds) + 2
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def main() -> None:
+    """Serve requests until stdin ends."""
+    memory = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Whatever a pass prints must not land in the answer stream.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while (request := read_frame(sys.stdin.buffer)) is not None:
+        _limit_cpu(request["seconds"])
+        try:
+            answer: dict[str, Any] = {"mlir": _lower(request)}
+        except _Failure as failure:
+            answer = {"error": str(failure), "diagnostics": failure.diagnostics}
+        except MemoryError:
+            answer = {"error": "memory", "diagnostics": []}
+        write_frame(out, answer)
+
+
+if __name__ == "__main__":
+    main()

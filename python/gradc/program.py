@@ -1,0 +1,179 @@
+"""One specialised program: how tensors get into native code and what becomes of its results.
+
+Everything that does not depend on the data is decided in the constructor; a call allocates results, passes
+addresses and wraps up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .compiler import Mode, Native, Stages, TensorType
+from .errors import GradcError, InputError, UnsupportedError
+from .frontend import ImportedProgram
+
+Tensors = Sequence[torch.Tensor]
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """``tensor`` itself when its elements lie in row-major order as they are read, or such a copy."""
+    if tensor.is_neg():
+        tensor = tensor.resolve_neg()
+    if tensor.is_conj():
+        tensor = tensor.resolve_conj()
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+def _addresses(tensors: Tensors) -> list[int]:
+    return [tensor.data_ptr() for tensor in tensors]
+
+
+class Program:
+    """A compiled graph for one signature.
+
+    ``inputs`` below are the tensors of the graph, one a placeholder; ``arguments`` are those of ``@main``.
+    """
+
+    def __init__(self, imported: ImportedProgram, native: Native, stages: Stages) -> None:
+        self.native = native
+        self.stages = stages
+        self.imported = imported
+        self.name = "graph"
+        # One entry an argument of @main: the position of an input, or None and where else it comes from.
+        self._sources = [
+            (spec.position if spec.kind == "input" else None, spec.tensor, spec.generate)
+            for spec in imported.inputs
+        ]
+        self._constants = {
+            index: dense(spec.tensor.detach())
+            for index, spec in enumerate(imported.inputs)
+            if spec.kind == "constant"
+        }
+        #: Graph output number -> number of the result of @main that holds it.
+        self.result_of = {
+            spec.position: k for k, spec in enumerate(imported.outputs) if spec.kind == "output"
+        }
+        #: (position of the input, number of the result that it is overwritten with)
+        self.mutations = [
+            (spec.position, k) for k, spec in enumerate(imported.outputs) if spec.kind == "mutation"
+        ]
+        self.result_count = len(imported.outputs)
+        mutated = {position for position, _ in self.mutations}
+        # A residual that this very call overwrites has to be copied first.
+        self._copied_residuals = {
+            n for n in native.residuals if n >= 0 and self._sources[n][0] in mutated
+        }
+        #: argument number -> position of the input, for gradients
+        self.gradient_positions = [self._sources[n][0] for n in native.gradients]
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether some result has a gradient path to an input that requires a gradient."""
+        return self.native.mode is not Mode.PLAIN
+
+    def arguments(self, inputs: Tensors) -> list[torch.Tensor]:
+        """The arguments of ``@main``, dense and ready to be read."""
+        self._check_overlap(inputs)
+        arguments = []
+        for index, (position, _, generate) in enumerate(self._sources):
+            if position is not None:
+                arguments.append(dense(inputs[position]))
+            elif generate is not None:
+                arguments.append(dense(generate()))
+            else:
+                arguments.append(self._constants[index])
+        return arguments
+
+    def _check_overlap(self, inputs: Tensors) -> None:
+        """Refuses inputs that share memory with one that is written: the program treats them as apart."""
+        for position, _ in self.mutations:
+            storage = inputs[position].untyped_storage().data_ptr()
+            for other, tensor in enumerate(inputs):
+                if other != position and storage and tensor.untyped_storage().data_ptr() == storage:
+                    raise UnsupportedError(
+                        f"the function writes in place to its input {position}, which shares memory with "
+                        f"its input {other}",
+                        hint="pass a clone of one of them",
+                    )
+
+    def run(self, arguments: Tensors, extra: Tensors = ()) -> list[torch.Tensor]:
+        """Runs the native function; returns everything that it returns, freshly allocated."""
+        results = [type_.empty() for type_ in self.native.results]
+        results += [type_.empty() for type_ in self._joint_gradient_types()]
+        _call(self.native.run, _addresses(arguments) + _addresses(extra), results)
+        return results
+
+    def _joint_gradient_types(self) -> tuple[TensorType, ...]:
+        return self.native.gradient_types if self.native.mode is Mode.JOINT else ()
+
+    def residuals(self, arguments: list[torch.Tensor], inputs: Tensors, results: Tensors) -> list[torch.Tensor]:
+        """What the backward function reads, as the tensors to keep.
+
+        An input is kept itself, not its dense copy, so that a later in-place change is noticed.
+        """
+        kept = []
+        for n in self.native.residuals:
+            if n < 0:
+                kept.append(results[-1 - n])
+            elif n in self._copied_residuals:
+                kept.append(arguments[n].clone())
+            else:
+                position = self._sources[n][0]
+                kept.append(arguments[n] if position is None else inputs[position])
+        return kept
+
+    def run_backward(
+        self, residuals: Tensors, cotangents: Sequence[torch.Tensor | None]
+    ) -> list[torch.Tensor]:
+        """One gradient an entry of ``gradient_positions``, freshly allocated.
+
+        ``cotangents`` has one entry an entry of ``native.cotangents``; None means zeros.
+        """
+        arguments = [dense(residual) for residual in residuals]
+        for k, cotangent in zip(self.native.cotangents, cotangents, strict=True):
+            arguments.append(self._cotangent(k, cotangent))
+        gradients = [type_.empty() for type_ in self.native.gradient_types]
+        _call(self.native.backward, _addresses(arguments), gradients)
+        return gradients
+
+    def _cotangent(self, k: int, cotangent: torch.Tensor | None) -> torch.Tensor:
+        type_ = self.native.results[k]
+        if cotangent is None:
+            return torch.zeros(type_.shape, dtype=type_.dtype)
+        if tuple(cotangent.shape) != type_.shape or cotangent.dtype != type_.dtype:
+            raise InputError(
+                f"the cotangent of output {k} is {cotangent.dtype}{list(cotangent.shape)}, the output is "
+                f"{type_.dtype}{list(type_.shape)}"
+            )
+        return dense(cotangent)
+
+    def outputs(self, inputs: Tensors, results: Tensors) -> list[Any]:
+        """The outputs of the graph: results, constants, inputs and repetitions in their places."""
+        imported = self.imported
+        outputs: list[Any] = [None] * imported.output_count
+        for slot, k in self.result_of.items():
+            outputs[slot] = results[k]
+        for slot, value in imported.constant_outputs.items():
+            outputs[slot] = value
+        for slot, position in imported.input_outputs.items():
+            outputs[slot] = inputs[position]
+        for slot, earlier in imported.repeated_outputs.items():
+            outputs[slot] = outputs[earlier]
+        return outputs
+
+    def write_back(self, inputs: Tensors, results: Tensors) -> None:
+        """Overwrites mutated inputs; bumps their versions as the in-place op would have."""
+        if self.mutations:
+            with torch.no_grad():
+                for position, k in self.mutations:
+                    inputs[position].copy_(results[k])
+
+
+def _call(function: Any, inputs: list[int], results: Tensors) -> None:
+    try:
+        function(inputs, _addresses(results))
+    except RuntimeError as error:
+        raise GradcError(str(error)) from error
