@@ -149,7 +149,7 @@ def UnshareEmptyPass : Pass<"grad-unshare-empty", "::mlir::func::FuncOp"> {
 // CPU, on buffers
 //===----------------------------------------------------------------------===//
 
-def ContractToGemmPass : Pass<"grad-contract-to-gemm", "::mlir::func::FuncOp"> {
+def ContractToGemmPass : Pass<"grad-contract-to-gemm", "::mlir::ModuleOp"> {
   let summary = "contractions call the runtime's matrix product";
   let description = [{
     A `linalg.generic` on buffers that is a sum of products with permutations

@@ -29,7 +29,7 @@ static void dissolve(Operation *op) {
 }
 
 namespace {
-struct StripPass : impl::StripPassBase<StripPass> {
+struct StripPass : grad::impl::StripPassBase<StripPass> {
   void runOnOperation() override {
     // Types first: the encoding vanishes from results, block arguments and
     // attributes alike, so that no op is left with types that disagree.

@@ -1,6 +1,7 @@
 //===- CheckLowerable.cpp - Refuse what cannot be compiled ----------------===//
 
 #include "Lower/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"

@@ -1,6 +1,8 @@
 //===- LowerScatterAdd.cpp - grad.scatter_add as loops --------------------===//
 
 #include "Lower/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 
 namespace mlir::grad {
 #define GEN_PASS_DEF_LOWERSCATTERADDPASS

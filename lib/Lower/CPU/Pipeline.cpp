@@ -47,7 +47,7 @@ static void addBufferization(OpPassManager &manager) {
 }
 
 static void addBufferPasses(OpPassManager &manager) {
-  manager.addNestedPass<func::FuncOp>(createContractToGemmPass());
+  manager.addPass(createContractToGemmPass());
   manager.addPass(createOutlineKernelsPass());
   manager.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   // Once no linalg op is left whose body would have to change with its
@@ -66,9 +66,6 @@ static void addLLVMConversion(OpPassManager &manager) {
   floats.sourceTypeStrs = {"bf16", "f16"};
   floats.targetTypeStr = "f32";
   manager.addPass(arith::createArithEmulateUnsupportedFloats(floats));
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  manager.addPass(arith::createArithExpandOpsPass(expand));
   manager.addPass(createLowerMathPass());
 
   manager.addPass(memref::createExpandStridedMetadataPass());
@@ -80,7 +77,10 @@ static void addLLVMConversion(OpPassManager &manager) {
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertIndexToLLVMPass());
   manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  FinalizeMemRefToLLVMConversionPassOptions memory;
+  // Names that the runtime defines, not malloc.
+  memory.useGenericFunctions = true;
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass(memory));
   ConvertFuncToLLVMPassOptions functions;
   // Shapes are static: a buffer is a pointer.
   functions.useBarePtrCallConv = true;
