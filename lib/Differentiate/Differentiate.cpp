@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - Expand the transforms of a module --------------===//
 
 #include "Differentiate/Encodings.h"
+#include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +24,8 @@ struct DifferentiatePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     eraseEncodings(module);
+    specializeCallsUnderNoGrad(module);
+    lowerGradRegions(module);
     SmallVector<func::FuncOp> funcs(module.getOps<func::FuncOp>());
     TransformExpander expander(module);
     for (func::FuncOp func : funcs)

@@ -8,6 +8,7 @@
 
 #include "Differentiate/Joint.h"
 #include "Analysis/GradientAnalysis.h"
+#include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/Transforms.h"
 #include "Rules/TensorUtils.h"
@@ -87,9 +88,10 @@ static void buildJoint(func::FuncOp func, const Connection &connection) {
     if (!isDifferentiableType(result))
       continue;
     auto at = llvm::find(connection.results, static_cast<int64_t>(number));
-    cotangents.push_back(at == connection.results.end()
-                             ? zeros(builder, loc, result)
-                             : given[at - connection.results.begin()]);
+    if (at == connection.results.end())
+      cotangents.push_back(zeros(builder, loc, result));
+    else
+      cotangents.push_back(given[at - connection.results.begin()]);
   }
   auto vjp = VjpOp::create(builder, loc, results, func.getName(), primals,
                            cotangents, connection.arguments);
@@ -100,6 +102,8 @@ namespace {
 struct JointPass : grad::impl::JointPassBase<JointPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    specializeCallsUnderNoGrad(module);
+    lowerGradRegions(module);
     TransformExpander expander(module);
     SmallVector<func::FuncOp> funcs(module.getOps<func::FuncOp>());
     for (func::FuncOp func : funcs) {

@@ -104,7 +104,7 @@ private:
 } // namespace
 
 LogicalResult Partitioner::assignSides() {
-  SmallVector<Value> pending(ArrayRef(returned).take_front(numResults));
+  SmallVector<Value> pending(ArrayRef<Value>(returned).take_front(numResults));
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -129,11 +129,11 @@ void Partitioner::collectResiduals() {
   for (Operation &op : block.without_terminator())
     if (!forward.contains(&op))
       llvm::for_each(getReadValues(&op), visit);
-  llvm::for_each(ArrayRef(returned).drop_front(numResults), visit);
+  llvm::for_each(ArrayRef<Value>(returned).drop_front(numResults), visit);
 }
 
 void Partitioner::buildForward(const std::string &name) {
-  SmallVector<Value> results(ArrayRef(returned).take_front(numResults));
+  SmallVector<Value> results(ArrayRef<Value>(returned).take_front(numResults));
   for (Value residual : residuals)
     if (!isa<BlockArgument>(residual) && !llvm::is_contained(results, residual))
       results.push_back(residual);
@@ -155,10 +155,10 @@ void Partitioner::buildForward(const std::string &name) {
 }
 
 void Partitioner::buildBackward(const std::string &name) {
-  auto gradients = ArrayRef(returned).drop_front(numResults);
+  auto gradients = ArrayRef<Value>(returned).drop_front(numResults);
   auto cotangents = block.getArguments().drop_front(numPrimals);
   SmallVector<Type> inputs;
-  SmallVector<Value> results(ArrayRef(returned).take_front(numResults));
+  SmallVector<Value> results(ArrayRef<Value>(returned).take_front(numResults));
   SmallVector<int64_t> sources;
   for (Value residual : residuals) {
     inputs.push_back(residual.getType());

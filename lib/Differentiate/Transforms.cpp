@@ -104,8 +104,8 @@ FailureOr<func::FuncOp> TransformExpander::prepare(func::FuncOp callee,
     return failure();
   };
   eraseEncodings(copy);
-  if (failed(inlineCalls(copy)) || failed(lowerRegions(copy)) ||
-      failed(expandAll(copy)) || failed(inlineCalls(copy)))
+  if (failed(inlineCalls(copy)) || failed(expandAll(copy)) ||
+      failed(inlineCalls(copy)))
     return give_up();
   return copy;
 }

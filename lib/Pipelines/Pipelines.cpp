@@ -11,8 +11,14 @@
 using namespace mlir;
 using namespace mlir::grad;
 
+/// What is worth doing to derivative code whatever comes next. The calls that
+/// expansion leaves are inlined first, so that the primal and the derivative
+/// share what they both compute.
 static void addSimplification(OpPassManager &manager) {
+  manager.addPass(createInlinerPass());
+  manager.addPass(createSymbolDCEPass());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createFoldZerosPass());
   manager.addPass(createCSEPass());
 }
 
@@ -23,9 +29,13 @@ void mlir::grad::buildGradientPipeline(OpPassManager &manager) {
 
 void mlir::grad::buildTapePipeline(OpPassManager &manager) {
   manager.addPass(createJointPass());
-  buildGradientPipeline(manager);
-  manager.addPass(createPartitionPass());
+  manager.addPass(createDifferentiatePass());
   addSimplification(manager);
+  manager.addPass(createPartitionPass());
+  // Partition leaves on either side only what that side needs, but for the
+  // constants it copied.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
 }
 
 void mlir::grad::buildCPUPipeline(OpPassManager &manager) {

@@ -6,7 +6,6 @@
 #include "Rules/PruneInputs.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -18,21 +17,21 @@ using namespace mlir::grad;
 //===----------------------------------------------------------------------===//
 
 LogicalResult GenericAdjoint::emit() {
-  if (failed(collectSeeds()))
+  if (failed(collectOutputs()))
     return failure();
-  if (seeds.empty())
+  if (outputs.empty())
     return success();
 
   for (OpOperand *operand : op.getDpsInputOperands())
     if (vjp.needs(operand->get()) && failed(emitOperand(*operand)))
       return failure();
-  for (const Seed &seed : seeds) {
-    OpOperand *init = op.getDpsInitOperand(seed.number);
+  for (const Output &output : outputs) {
+    OpOperand *init = op.getDpsInitOperand(output.number);
     if (!vjp.needs(init->get()))
       continue;
-    if (seed.combination.kind == Combination::Kind::Sum) {
-      vjp.accumulate(init->get(), seed.cotangent);
-    } else if (seed.combination.kind == Combination::Kind::Write) {
+    if (output.combination.kind == Combination::Kind::Sum) {
+      vjp.accumulate(init->get(), output.cotangent);
+    } else if (output.combination.kind == Combination::Kind::Write) {
       if (op.payloadUsesValueFromOperand(init) && failed(emitOperand(*init)))
         return failure();
     } else {
@@ -61,94 +60,17 @@ LogicalResult GenericAdjoint::emit() {
   return success();
 }
 
-LogicalResult GenericAdjoint::collectSeeds() {
-  for (OpResult result : op->getResults()) {
-    Value cotangent = vjp.cotangent(result);
-    if (!cotangent)
-      continue;
-    FailureOr<Combination> combination =
-        classifyCombination(op, result.getResultNumber());
-    if (failed(combination))
-      return failure();
-    seeds.push_back({result.getResultNumber(), *combination, cotangent, {}});
-    if (combination->kind == Combination::Kind::Extremum)
-      seeds.back().count = countTies(seeds.back());
-  }
+LogicalResult GenericAdjoint::collectOutputs() {
+  for (OpResult result : op->getResults())
+    if (Value cotangent = vjp.cotangent(result))
+      if (failed(addOutput(result.getResultNumber(), cotangent)))
+        return failure();
   return success();
-}
-
-Value GenericAdjoint::countTies(const Seed &seed) {
-  OpOperand *init = op.getDpsInitOperand(seed.number);
-  auto type = cast<RankedTensorType>(init->get().getType());
-  AffineMap map = op.getMatchingIndexingMap(init);
-  auto [values, maps] = getValuesAndMaps();
-  values.push_back(op->getResult(seed.number));
-  maps.append({map, map});
-  auto count = linalg::GenericOp::create(
-      b, loc, type, values, zeros(b, loc, type), maps,
-      op.getIteratorTypesArray(),
-      [&](OpBuilder &body, Location loc, ValueRange args) {
-        IRMapping mapping;
-        cloneBody(body, args, mapping);
-        Value result = args[args.size() - 2], sum = args.back();
-        Value term = mapping.lookupOrDefault(seed.combination.term);
-        Value tie = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ,
-                                          term, result);
-        Value one = arith::UIToFPOp::create(body, loc, sum.getType(), tie);
-        linalg::YieldOp::create(body, loc, addInto(body, loc, sum, one));
-      });
-  return pruneInputs(b, count).getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
 // The differentiated body
 //===----------------------------------------------------------------------===//
-
-SmallVector<GenericAdjoint::Input> GenericAdjoint::getInputs() {
-  SmallVector<Input> inputs;
-  for (OpOperand &operand : op->getOpOperands())
-    inputs.push_back({operand.get(), op.getMatchingIndexingMap(&operand)});
-  auto addResult = [&](unsigned number, Value value) {
-    inputs.push_back(
-        {value, op.getMatchingIndexingMap(op.getDpsInitOperand(number))});
-  };
-  for (const Seed &seed : seeds) {
-    addResult(seed.number, seed.cotangent);
-    addResult(seed.number, op->getResult(seed.number));
-    if (seed.count)
-      addResult(seed.number, seed.count);
-    if (seed.combination.kind == Combination::Kind::Pick)
-      addResult(seed.combination.positionResult,
-                op->getResult(seed.combination.positionResult));
-  }
-  return inputs;
-}
-
-std::pair<SmallVector<Value>, SmallVector<AffineMap>>
-GenericAdjoint::getValuesAndMaps() {
-  std::pair<SmallVector<Value>, SmallVector<AffineMap>> result;
-  for (const Input &input : getInputs()) {
-    result.first.push_back(input.value);
-    result.second.push_back(input.map);
-  }
-  return result;
-}
-
-SmallVector<Operation *> GenericAdjoint::cloneBody(OpBuilder &body,
-                                                   ValueRange args,
-                                                   IRMapping &mapping) {
-  Block *block = op.getBlock();
-  for (auto [from, to] : llvm::zip(block->getArguments(), args))
-    mapping.map(from, to);
-  SmallVector<Operation *> clones;
-  for (Operation &inner : block->without_terminator()) {
-    // The op itself has checked; the adjoint runs only when it was right.
-    if (isa<cf::AssertOp>(inner))
-      continue;
-    clones.push_back(body.clone(inner, mapping));
-  }
-  return clones;
-}
 
 FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
                                            Value target, IRMapping &mapping) {
@@ -171,53 +93,24 @@ FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
   }
 
   BlockVjp reverse(body, [&](Value value) { return active.contains(value); });
-  unsigned at = op->getNumOperands();
-  for (const Seed &seed : seeds) {
-    Value cotangent = args[at++], result = args[at++];
-    Value term = mapping.lookupOrDefault(seed.combination.term);
-    switch (seed.combination.kind) {
-    case Combination::Kind::Write:
-    case Combination::Kind::Sum:
-      break;
-    case Combination::Kind::Extremum: {
-      // PyTorch scales a mask by 1 / count, NaN included.
-      Value count = args[at++];
-      Value tie = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ,
-                                        term, result);
-      Value mask = arith::UIToFPOp::create(body, loc, term.getType(), tie);
-      cotangent = arith::DivFOp::create(
-          body, loc, arith::MulFOp::create(body, loc, cotangent, mask), count);
-      break;
-    }
-    case Combination::Kind::Pick: {
-      Value winner = args[at++];
-      Value here = arith::CmpIOp::create(
-          body, loc, arith::CmpIPredicate::eq,
-          mapping.lookupOrDefault(seed.combination.position), winner);
-      cotangent = arith::SelectOp::create(
-          body, loc, here, cotangent, zeros(body, loc, cotangent.getType()));
-      break;
-    }
-    }
-    reverse.accumulate(term, cotangent);
+  SmallVector<BoundOutput> bound;
+  ValueRange rest = args.drop_front(op->getNumOperands());
+  for (const Output &output : outputs) {
+    bound.push_back(bind(output, rest));
+    reverse.accumulate(
+        mapping.lookupOrDefault(output.combination.term),
+        weigh(body, output, bound.back(), mapping, bound.back().cotangent));
   }
   if (failed(reverse.run(clones)))
     return failure();
 
   // Where a point writes its result, the derivative reads the result instead
   // of computing it again.
-  at = op->getNumOperands();
-  for (const Seed &seed : seeds) {
-    Value result = args[at + 1];
-    at += seed.combination.kind == Combination::Kind::Extremum ||
-                  seed.combination.kind == Combination::Kind::Pick
-              ? 3
-              : 2;
-    Value term = mapping.lookupOrDefault(seed.combination.term);
-    if (seed.combination.kind == Combination::Kind::Write &&
-        term.getDefiningOp() && term != cloned &&
+  for (auto [output, values] : llvm::zip(outputs, bound)) {
+    Value term = mapping.lookupOrDefault(output.combination.term);
+    if (output.combination.kind == Combination::Kind::Write && term != cloned &&
         llvm::is_contained(clones, term.getDefiningOp()))
-      term.replaceAllUsesWith(result);
+      term.replaceAllUsesWith(values.result);
   }
   return reverse.cotangent(cloned);
 }
@@ -238,7 +131,7 @@ FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
                                               RankedTensorType type,
                                               AffineMap map,
                                               Value accumulated) {
-  auto [values, maps] = getValuesAndMaps();
+  auto [values, maps] = getInputs();
   maps.push_back(map);
 
   // Loops whose position the map keeps are parallel. Where positions overlap
@@ -382,7 +275,7 @@ LogicalResult GenericAdjoint::emitGather(tensor::ExtractOp gather) {
   if (!init)
     init = zeros(b, loc, sumType);
 
-  auto [values, maps] = getValuesAndMaps();
+  auto [values, maps] = getInputs();
   auto scatter = ScatterAddOp::create(b, loc, values, init, maps, bounds);
   Block &block = scatter.getBody().front();
   OpBuilder body = OpBuilder::atBlockEnd(&block);

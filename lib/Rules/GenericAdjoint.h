@@ -14,54 +14,27 @@
 #define GRADC_RULES_GENERICADJOINT_H
 
 #include "GradDialect.h"
-#include "Rules/Reduction.h"
+#include "Rules/StructuredDerivative.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::grad {
 
-class GenericAdjoint {
+class GenericAdjoint : StructuredDerivative {
 public:
   GenericAdjoint(linalg::LinalgOp op, VjpBuilder &vjp)
-      : op(op), vjp(vjp), b(vjp.builder()), loc(op->getLoc()) {}
+      : StructuredDerivative(op, vjp.builder()), vjp(vjp) {}
 
   /// Emits the adjoint of every operand, captured scalar and gathered tensor
   /// that needs one.
   LogicalResult emit();
 
 private:
-  /// A value that the body of the adjoint reads, with the map that selects
-  /// its element at a point of the loop nest.
-  struct Input {
-    Value value;
-    AffineMap map;
-  };
-  /// A result of the op that has a cotangent.
-  struct Seed {
-    unsigned number;
-    Combination combination;
-    Value cotangent;
-    /// For an extremum: how many terms equal the result.
-    Value count;
-  };
-
-  LogicalResult collectSeeds();
-  Value countTies(const Seed &seed);
+  LogicalResult collectOutputs();
   LogicalResult emitOperand(OpOperand &operand);
   /// Adjoint of a float scalar that the whole nest reads; `target` is what
   /// stands for it in the body.
   LogicalResult emitScalar(Value scalar, Value target);
   LogicalResult emitGather(tensor::ExtractOp gather);
-
-  /// The inputs of every adjoint: first those of the op, then what the seeds
-  /// need.
-  SmallVector<Input> getInputs();
-
-  std::pair<SmallVector<Value>, SmallVector<AffineMap>> getValuesAndMaps();
-
-  /// Clones the body at the builder's insertion point, the block arguments
-  /// bound to `args` (one an input). Returns the clones, in order.
-  SmallVector<Operation *> cloneBody(OpBuilder &body, ValueRange args,
-                                     IRMapping &mapping);
 
   /// Clones the body and differentiates it by `target`, a value of the body
   /// of the op. Returns the cotangent of the target at one point, null when
@@ -75,11 +48,7 @@ private:
   FailureOr<Value> emitLoopNest(Value target, RankedTensorType type,
                                 AffineMap map, Value accumulated);
 
-  linalg::LinalgOp op;
   VjpBuilder &vjp;
-  OpBuilder &b;
-  Location loc;
-  SmallVector<Seed> seeds;
 };
 
 } // namespace mlir::grad

@@ -102,6 +102,20 @@ static bool matchPosition(linalg::LinalgOp op, unsigned number, Value out,
   return false;
 }
 
+/// True when no two points of the nest write the same element of result
+/// `number`. Iterators do not tell: the verifier accepts parallel ones over
+/// positions that overlap.
+static bool writesOnce(linalg::LinalgOp op, unsigned number) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+    if (ranges[dim] != 1 &&
+        !llvm::is_contained(map.getResults(),
+                            getAffineDimExpr(dim, op.getContext())))
+      return false;
+  return true;
+}
+
 FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
                                                        unsigned number) {
   Combination combination;
@@ -109,16 +123,16 @@ FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
   Value yielded = op.getBlock()->getTerminator()->getOperand(number);
   combination.term = yielded;
   if (!out || out.use_empty() || !dependsOn(yielded, out)) {
-    if (isParallel(op))
+    if (writesOnce(op, number))
       return combination;
-    return op->emitOpError("has no derivative rule: result ")
-           << number << " is overwritten by each step of a reduction";
+    return op->emitOpError("has no derivative rule: elements of result ")
+           << number << " are written more than once";
   }
   if (isAdditive(yielded, out)) {
     combination.kind = Combination::Kind::Sum;
     return combination;
   }
-  if (isParallel(op))
+  if (isParallel(op) && writesOnce(op, number))
     return combination;
   if (Value term = matchExtremum(yielded, out)) {
     combination.kind = Combination::Kind::Extremum;

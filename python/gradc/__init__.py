@@ -2,12 +2,16 @@
 
 ``compile`` makes a PyTorch function or module run as native code, forward and backward; ``grad``,
 ``value_and_grad`` and ``vjp`` transform whole functions; ``stop_gradient`` is a barrier for both.
+
+PyTorch is imported when one of these names is first used, not before: the command-line tools and
+``gradc.dialects`` do without it.
 """
 
 from __future__ import annotations
 
-from .api import compile
-from .compiler import STAGES
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from .errors import (
     CaptureError,
     CompileError,
@@ -17,7 +21,11 @@ from .errors import (
     SourceLocation,
     UnsupportedError,
 )
-from .transforms import grad, stop_gradient, value_and_grad, vjp
+
+if TYPE_CHECKING:
+    from .api import compile
+    from .compiler import STAGES
+    from .transforms import grad, stop_gradient, value_and_grad, vjp
 
 __all__ = [
     "STAGES",
@@ -34,3 +42,24 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+_HOME = {
+    "STAGES": "compiler",
+    "compile": "api",
+    "grad": "transforms",
+    "stop_gradient": "transforms",
+    "value_and_grad": "transforms",
+    "vjp": "transforms",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,26 +11,28 @@ from . import config
 from .backend import CompiledGraph, backend_into
 from .errors import InputError
 from .program import Program
-from .transforms import ir_of
+from .transformed import ir_of
 
 
 def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
-    """``torch.compile(fn, backend="gradc")``: forward and backward run as native code, autograd stays PyTorch's.
+    """``torch.compile(fn, backend="gradc")``: forward and backward run as native code, autograd
+    stays PyTorch's.
 
     Args:
         fn: a function or an ``nn.Module``. Without it, a decorator is returned.
-        fullgraph: raise where the function can not be captured as one graph, instead of running the part between
-            two graphs in Python.
+        fullgraph: raise where the function can not be captured as one graph, instead of running the
+            part between two graphs in Python.
 
     Returns:
-        A function or module that behaves as ``fn``: its results take part in ``.backward()``, with None gradients
-        where there is no path. It is compiled once for each signature (shapes, dtypes, ``requires_grad``, grad
-        mode, and the Python values it depends on). Its ``.ir(stage, index=-1)`` gives the text of a stage (see
-        ``gradc.STAGES``) of the ``index``-th program compiled.
+        A function or module that behaves as ``fn``: its results take part in ``.backward()``, with
+        None gradients where there is no path. It is compiled once for each signature (shapes,
+        dtypes, ``requires_grad``, grad mode, and the Python values it depends on). Its ``.ir(stage,
+        index=-1)`` gives the text of a stage (see ``gradc.STAGES``) of the ``index``-th program
+        compiled.
 
     Raises:
-        GradcError: (at call) an op that is not supported or has no derivative, an input that native code can not
-            read; (in backward) ``create_graph=True``.
+        GradcError: (at call) an op that is not supported or has no derivative, an input that native
+            code can not read; (in backward) ``create_graph=True``.
     """
     if fn is None:
         return lambda function: compile(function, fullgraph=fullgraph)

@@ -1,4 +1,4 @@
-"""The arguments that a transform differentiates: which they are, as fresh tensors, and gradients in their shape."""
+"""The arguments that a transform differentiates, and gradients in their structure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def normalise(argnums: Argnums) -> tuple[int, ...]:
     """``argnums`` as a tuple; raises ``InputError`` for anything but distinct integers."""
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     if not numbers or any(not isinstance(n, int) or isinstance(n, bool) for n in numbers):
-        raise InputError(f"argnums is {argnums!r}; it has to be an int or a non-empty sequence of ints")
+        raise InputError(
+            f"argnums is {argnums!r}; it has to be an int or a non-empty sequence of ints"
+        )
     if len(set(numbers)) != len(numbers):
         raise InputError(f"argnums {argnums!r} names an argument twice")
     return numbers
@@ -31,9 +33,9 @@ def normalise(argnums: Argnums) -> tuple[int, ...]:
 class Roots:
     """The differentiated arguments of one call.
 
-    A tensor is replaced by a fresh leaf that shares its memory: the same tensor passed twice counts as two
-    arguments, and a captured tensor that is also an argument stays a constant. The parameters of a module are
-    used as they are.
+    A tensor is replaced by a fresh leaf that shares its memory: the same tensor passed twice counts
+    as two arguments, and a captured tensor that is also an argument stays a constant. The
+    parameters of a module are used as they are.
     """
 
     def __init__(self, fn: Callable, args: tuple, argnums: tuple[int, ...]) -> None:
@@ -44,8 +46,8 @@ class Roots:
         for number in argnums:
             if not -len(args) <= number < len(args):
                 raise InputError(
-                    f"argnums names argument {number}, but {describe(fn)} was called with {len(args)} "
-                    "positional arguments",
+                    f"argnums names argument {number}, but {describe(fn)} was called with "
+                    f"{len(args)} positional arguments",
                     hint="pass differentiated arguments by position",
                 )
             where = f"argument {number} of {describe(fn)}"
@@ -60,10 +62,14 @@ class Roots:
                 self.leaves.append(parameter)
                 self.originals.append(parameter)
             if not named:
-                raise InputError(f"{where} is a module none of whose parameters requires a gradient")
+                raise InputError(
+                    f"{where} is a module none of whose parameters requires a gradient"
+                )
             names = list(named)
             self._rebuild.append(
-                lambda gradients: dict(zip(names, gradients[start : start + len(names)], strict=True))
+                lambda gradients: dict(
+                    zip(names, gradients[start : start + len(names)], strict=True)
+                )
             )
             return value
         leaves, spec = pytree.tree_flatten(value)
@@ -71,7 +77,9 @@ class Roots:
 
         def rebuild(gradients: list[torch.Tensor]) -> Any:
             remaining = iter(gradients[start:])
-            return pytree.tree_unflatten([None if f is None else next(remaining) for f in fresh], spec)
+            return pytree.tree_unflatten(
+                [None if f is None else next(remaining) for f in fresh], spec
+            )
 
         self._rebuild.append(rebuild)
         return pytree.tree_unflatten(fresh, spec)
@@ -86,8 +94,9 @@ class Roots:
             )
         if not (leaf.is_floating_point() or leaf.is_complex()):
             raise InputError(
-                f"{where} is or contains a tensor of {leaf.dtype}; gradients exist for floating point only",
-                hint="convert it with .double() or .float(), or choose other arguments with argnums=",
+                f"{where} is or contains a tensor of {leaf.dtype}; "
+                "gradients exist for floating point only",
+                hint="convert it with .double(), or choose other arguments with argnums=",
             )
         fresh = leaf.detach().requires_grad_()
         self.leaves.append(fresh)
@@ -97,7 +106,9 @@ class Roots:
     def gradients(self, values: Sequence[torch.Tensor | None]) -> list[Any]:
         """One entry an argument, in its structure; None (no path) becomes zeros."""
         dense = [
-            torch.zeros_like(leaf, memory_format=torch.contiguous_format) if value is None else value
+            torch.zeros_like(leaf, memory_format=torch.contiguous_format)
+            if value is None
+            else value
             for leaf, value in zip(self.originals, values, strict=True)
         ]
         dense = [value.detach() if value.requires_grad else value for value in dense]

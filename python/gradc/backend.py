@@ -1,7 +1,7 @@
 """gradc as a TorchDynamo backend: ``torch.compile(fn, backend="gradc")``.
 
-Dynamo hands over a graph for each set of guards; `CompiledGraph` compiles it when it is first called, when
-the inputs are known for what they are.
+Dynamo hands over a graph for each set of guards; `CompiledGraph` compiles it when it is first
+called, when the inputs are known for what they are.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from .program import Program
 from .signature import Signature, check_inputs, is_static, signature, with_constants
 
 
-def compile_graph(gm: GraphModule, inputs: Sequence[torch.Tensor], mode: Mode, name: str) -> Program:
+def compile_graph(
+    gm: GraphModule, inputs: Sequence[torch.Tensor], mode: Mode, name: str
+) -> Program:
     """Compiles ``gm`` for the shapes, dtypes and ``requires_grad`` of ``inputs``.
 
     Raises:
-        GradcError: when the graph can not be captured, differentiated or lowered. The stages up to the
-            failing one are dumped all the same where ``GRADC_DUMP`` is set.
+        GradcError: when the graph can not be captured, differentiated or lowered. The stages up to
+            the failing one are dumped all the same where ``GRADC_DUMP`` is set.
     """
     check_inputs(gm, inputs)
     imported: ImportedProgram = import_graph(gm, inputs)
@@ -45,7 +47,8 @@ def compile_graph(gm: GraphModule, inputs: Sequence[torch.Tensor], mode: Mode, n
 
 
 class CompiledGraph:
-    """One graph of Dynamo, callable on its inputs; compiled once a signature, safe under threads."""
+    """One graph of Dynamo, callable on its inputs; compiled once a signature, safe under
+    threads."""
 
     def __init__(self, gm: GraphModule, example_inputs: Sequence[Any], name: str) -> None:
         self.gm = gm
@@ -80,14 +83,16 @@ class CompiledGraph:
             program = compile_graph(gm, tensors, mode, self.name)
             self.programs.append(program)
             found = self._known[key] = (program, kept)
-            # Dynamo's guards pin shapes, dtypes, requires_grad and the grad mode: nothing is left to look up.
+            # Dynamo's guards pin shapes, dtypes, requires_grad and the grad mode: nothing is left
+            # to look up.
             if self._static:
                 self._only = program
             return found
 
 
 def under_no_grad(gm: GraphModule) -> GraphModule:
-    """``gm`` as it runs when grad mode is off around it: the capture itself starts with grad mode on."""
+    """``gm`` as it runs when grad mode is off around it: the capture itself starts with grad mode
+    on."""
     graph = torch.fx.Graph()
     values: dict[torch.fx.Node, torch.fx.Node] = {}
     switched = False
@@ -116,5 +121,6 @@ def backend_into(graphs: list[CompiledGraph], name: str) -> Callable[..., Compil
 
 
 def backend(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> CompiledGraph:
-    """The entry point ``torch_dynamo_backends``: what ``torch.compile(fn, backend="gradc")`` calls."""
+    """The entry point ``torch_dynamo_backends``: what ``torch.compile(fn, backend="gradc")``
+    calls."""
     return backend_into([], "graph")(gm, example_inputs, **options)

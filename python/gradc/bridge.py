@@ -1,7 +1,7 @@
 """The door between native code and PyTorch's tape: one ``torch.autograd.Function``.
 
-PyTorch keeps what its own ops would keep (residuals through ``save_for_backward``), so freed buffers,
-``retain_graph`` and changes in place behave as they do in eager mode.
+PyTorch keeps what its own ops would keep (residuals through ``save_for_backward``), so freed
+buffers, ``retain_graph`` and changes in place behave as they do in eager mode.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class NativeFunction(torch.autograd.Function):
         dirty = []
         for position, k in program.mutations:
             target = inputs[position].copy_(results[k])
-            # A leaf can only have been written under no_grad, where it stays a leaf. Anything else becomes
-            # a result of this function if the value that was written carries a gradient.
+            # A leaf can only have been written under no_grad, where it stays a leaf. Anything else
+            # becomes a result of this function if the value that was written carries a gradient.
             if k in native.cotangents and not (target.is_leaf and target.requires_grad):
                 results[k] = target
                 dirty.append(target)
@@ -46,8 +46,8 @@ class NativeFunction(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         if torch.is_grad_enabled():
             raise SecondOrderError(
-                "create_graph=True asks for a gradient that can be differentiated again; a function "
-                "compiled by gradc has first derivatives only",
+                "create_graph=True asks for a gradient that can be differentiated again; "
+                "a function compiled by gradc has first derivatives only",
                 hint="call the function uncompiled where second derivatives are needed",
             )
         program: Program = ctx.program
@@ -75,20 +75,24 @@ def call(program: Program, inputs: Tensors) -> list[Any]:
 
 
 class OutOfReach(torch.autograd.Function):
-    """Values that depend on ``sources`` in a way that can not be differentiated again: backward raises."""
+    """Values that depend on ``sources`` in a way that can not be differentiated again: backward
+    raises."""
 
     @staticmethod
-    def forward(ctx: Any, values: list[torch.Tensor], *sources: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def forward(
+        ctx: Any, values: list[torch.Tensor], *sources: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
         return tuple(values)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         raise SecondOrderError(
-            "differentiates the result of a gradc transform; transforms give first derivatives only",
+            "differentiates the result of a gradc transform, which gives first derivatives only",
             hint="detach the result if it is meant to be a constant",
         )
 
 
 def out_of_reach(values: list[torch.Tensor], sources: list[torch.Tensor]) -> list[torch.Tensor]:
-    """``values`` (fresh tensors) tied to ``sources`` on PyTorch's tape, so that differentiating them raises."""
+    """``values`` (fresh tensors) tied to ``sources`` on PyTorch's tape, so that differentiating
+    them raises."""
     return list(OutOfReach.apply(values, *sources))

@@ -28,7 +28,10 @@ _library.impl("output", lambda x, index: x.clone(), "CompositeExplicitAutograd")
 torch.library.register_fake("gradc::output", lambda x, index: torch.empty_like(x), lib=_library)
 
 MARK = torch.ops.gradc.output
-_OWN = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.abspath(__file__)) + os.sep)
+_OWN = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+)
 _MARKS = (torch.ops.gradc.output, torch.ops.gradc.output.default)
 
 
@@ -51,8 +54,8 @@ def _traced(fn: Callable, has_aux: bool, args: tuple, kwargs: dict) -> Any:
 class Marked:
     """A graph whose last outputs are the marked values, in the order of their marks.
 
-    ``layout`` has one entry an output of Dynamo's graph: which output of ``gm`` it is. ``nodes`` are the
-    marked nodes of Dynamo's graph.
+    ``layout`` has one entry an output of Dynamo's graph: which output of ``gm`` it is. ``nodes``
+    are the marked nodes of Dynamo's graph.
     """
 
     gm: GraphModule
@@ -78,10 +81,12 @@ def split_marks(gm: GraphModule) -> Marked:
             marks.sort(key=lambda mark: mark[0])
             marked = [value for _, value in marks]
             others = [out for out in node.args[0] if out not in marked]
-            # A copy, because a marked input would otherwise have no result of its own to differentiate.
+            # A copy, because a marked input would otherwise have no result of its own to
+            # differentiate.
             copies = [graph.call_method("clone", (values[value],)) for value in marked]
             layout = [
-                len(others) + marked.index(out) if out in marked else others.index(out) for out in node.args[0]
+                len(others) + marked.index(out) if out in marked else others.index(out)
+                for out in node.args[0]
             ]
             graph.output((*[_barred(graph, out, values) for out in others], *copies))
         else:
@@ -91,7 +96,11 @@ def split_marks(gm: GraphModule) -> Marked:
 
 def _barred(graph: torch.fx.Graph, out: Any, values: dict[Node, Node]) -> Any:
     example = out.meta.get("example_value") if isinstance(out, Node) else None
-    if isinstance(example, torch.Tensor) and out.op != "placeholder" and example.is_floating_point():
+    if (
+        isinstance(example, torch.Tensor)
+        and out.op != "placeholder"
+        and example.is_floating_point()
+    ):
         return graph.call_method("detach", (values[out],))
     return values[out] if isinstance(out, Node) else out
 
@@ -107,7 +116,8 @@ def user_location(node: Node, fn: Callable) -> SourceLocation | None:
 
 @contextmanager
 def capture_errors(what: str) -> Iterator[None]:
-    """Turns Dynamo's exceptions into ``CaptureError``s that name the user's line; ``what`` names the caller."""
+    """Turns Dynamo's exceptions into ``CaptureError``s that name the user's line; ``what`` names
+    the caller."""
     try:
         yield
     except exc.BackendCompilerFailed as error:
@@ -119,12 +129,13 @@ def capture_errors(what: str) -> Iterator[None]:
 
 
 _WAYS_OUT = {
-    "Data-dependent": "compute both sides and choose with torch.where; a Python `if`, `while` or `.item()` on "
-    "a tensor's value has no fixed graph",
+    "Data-dependent": "compute both sides and choose with torch.where; a Python `if` or `while` "
+    "on a tensor's value has no fixed graph",
     "making fake tensor call": "the same call fails when it is not compiled",
-    "torch.compiler.disable": "a gradc transform or a disabled function can not be part of a graph; call it outside",
-    "FailOnRecompileLimitHit": "the function was called with too many different shapes or Python values; pass "
-    "changing numbers as tensors",
+    "torch.compiler.disable": "call it outside: a gradc transform or a disabled function "
+    "can not be part of a graph",
+    "FailOnRecompileLimitHit": "too many different shapes or Python values; pass changing "
+    "numbers as tensors",
 }
 
 
@@ -132,8 +143,12 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
     text = str(error)
     lines = text.splitlines() or [type(error).__name__]
     title = lines[0]
-    explanation = next((line.split(":", 1)[1] for line in lines if "Explanation:" in line), "").strip()
-    context = next((line.split(":", 1)[1] for line in lines if "Developer debug context:" in line), "").strip()
+    explanation = next(
+        (line.split(":", 1)[1] for line in lines if "Explanation:" in line), ""
+    ).strip()
+    context = next(
+        (line.split(":", 1)[1] for line in lines if "Developer debug context:" in line), ""
+    ).strip()
     detail = context if title == "Observed exception" and context else explanation
     if failure := re.search(r"got \w+\(['\"](.*)['\"]\)", explanation):
         title, detail = "an operation fails on these shapes or dtypes", failure.group(1)
@@ -141,14 +156,19 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
         (way for key, way in _WAYS_OUT.items() if key in lines[0] or key in type(error).__name__),
         next((line.split(":", 1)[1].strip() for line in lines if "Hint:" in line), None),
     )
-    frames = [frame for frame in getattr(error, "real_stack", None) or () if not frame.filename.startswith(_OWN)]
+    frames = [
+        frame
+        for frame in getattr(error, "real_stack", None) or ()
+        if not frame.filename.startswith(_OWN)
+    ]
     where = SourceLocation(frames[-1].filename, frames[-1].lineno) if frames else None
     message = f"{what} needs the whole function as one graph: {title}"
     return CaptureError(f"{message}: {detail}" if detail else message, location=where, hint=hint)
 
 
 def compiled(backend: Callable, limit: int) -> Callable:
-    """`_traced` under Dynamo: called with ``(fn, has_aux, args, kwargs)``, returns what ``fn`` returns."""
+    """`_traced` under Dynamo: called with ``(fn, has_aux, args, kwargs)``, returns what ``fn``
+    returns."""
     return torch.compile(
         _traced,
         backend=backend,

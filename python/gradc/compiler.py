@@ -1,8 +1,9 @@
-"""From the MLIR text that a frontend imported to native functions, through the pipelines of lib/Pipelines.
+"""From the MLIR text that a frontend imported to native functions, through the pipelines of
+lib/Pipelines.
 
-``build`` is the way in. The stages are put in order in C++; here they are only named, and what a caller has
-to know about the result (which argument is which residual, which result takes a cotangent) is read from the
-attributes and types that the passes leave.
+``build`` is the way in. The stages are put in order in C++; here they are only named, and what a
+caller has to know about the result (which argument is which residual, which result takes a
+cotangent) is read from the attributes and types that the passes leave.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ STAGES = (
 _DTYPES = {
     "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
     "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "si8": torch.int8,
-    "ui8": torch.uint8, "i1": torch.bool, "complex<f32>": torch.complex64, "complex<f64>": torch.complex128,
+    "ui8": torch.uint8, "i1": torch.bool,
+    "complex<f32>": torch.complex64, "complex<f64>": torch.complex128,
 }  # fmt: skip
 
 
@@ -76,11 +78,11 @@ class TensorType:
 class Native:
     """The compiled functions of one program and what their arguments and results mean.
 
-    * ``run`` takes the arguments of ``@main``; in ``Mode.JOINT`` they are followed by one cotangent an entry
-      of ``cotangents`` and the results of ``@main`` by one gradient an entry of ``gradients``; in
-      ``Mode.TAPE`` the results of ``@main`` are followed by the extra residuals.
-    * ``backward`` (``Mode.TAPE``) takes ``residuals`` and then the cotangents, and returns the gradients. A
-      residual n >= 0 is argument n of ``@main``, -1 - k is result k of ``run``.
+    * ``run`` takes the arguments of ``@main``; in ``Mode.JOINT`` they are followed by one cotangent
+      an entry of ``cotangents`` and the results of ``@main`` by one gradient an entry of
+      ``gradients``; in ``Mode.TAPE`` the results of ``@main`` are followed by the extra residuals.
+    * ``backward`` (``Mode.TAPE``) takes ``residuals`` and then the cotangents, and returns the
+      gradients. A residual n >= 0 is argument n of ``@main``, -1 - k is result k of ``run``.
     * ``cotangents`` are result numbers, ``gradients`` argument numbers of ``@main``.
     """
 
@@ -107,7 +109,10 @@ class Stages:
 
     def available(self) -> tuple[str, ...]:
         """The names that `text` takes, in order."""
-        skip = {Mode.PLAIN: {"differentiated", "forward", "backward"}, Mode.JOINT: {"forward", "backward"}}
+        skip = {
+            Mode.PLAIN: {"differentiated", "forward", "backward"},
+            Mode.JOINT: {"forward", "backward"},
+        }
         return tuple(stage for stage in STAGES if stage not in skip.get(self.mode, ()))
 
     def text(self, stage: str) -> str:
@@ -142,7 +147,8 @@ class Stages:
 
 
 def new_context() -> ir.Context:
-    """A context with MLIR's dialects, the `grad` dialect and its rules; to be entered with ``with``."""
+    """A context with MLIR's dialects, the `grad` dialect and its rules; to be entered with
+    ``with``."""
     context = ir.Context()
     # One function is compiled at a time: threads would only cost their start.
     context.enable_multithreading(False)
@@ -157,7 +163,8 @@ def parse(text: str) -> ir.Module:
 
 
 def run_pipeline(module: ir.Module, pipeline: str) -> None:
-    """Runs ``pipeline`` (names with commas between, as gradc-opt takes them) on ``module`` in place."""
+    """Runs ``pipeline`` (names with commas between, as gradc-opt takes them) on ``module`` in
+    place."""
     with translated(pipeline):
         PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
 
@@ -165,13 +172,17 @@ def run_pipeline(module: ir.Module, pipeline: str) -> None:
 def find_function(module: ir.Module, name: str) -> ir.OpView | None:
     """The function ``@name`` of ``module``, or None."""
     for op in module.body.operations:
-        if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name:
+        if (
+            op.operation.name == "func.func"
+            and ir.StringAttr(op.attributes["sym_name"]).value == name
+        ):
             return op
     return None
 
 
 def keep_only(module: ir.Module, names: Sequence[str]) -> None:
-    """Makes every function but ``names`` private, for ``symbol-dce`` to remove what they do not call."""
+    """Makes every function but ``names`` private, for ``symbol-dce`` to remove what they do not
+    call."""
     for op in module.body.operations:
         if op.operation.name == "func.func":
             public = ir.StringAttr(op.attributes["sym_name"]).value in names
@@ -181,7 +192,9 @@ def keep_only(module: ir.Module, names: Sequence[str]) -> None:
 def _numbers(function: ir.OpView, name: str) -> tuple[int, ...]:
     if name not in function.attributes:
         return ()
-    return tuple(int(n) if isinstance(n, int) else ir.IntegerAttr(n).value for n in function.attributes[name])
+    return tuple(
+        int(n) if isinstance(n, int) else ir.IntegerAttr(n).value for n in function.attributes[name]
+    )
 
 
 def _types(types: Sequence[ir.Type]) -> tuple[TensorType, ...]:
@@ -191,7 +204,8 @@ def _types(types: Sequence[ir.Type]) -> tuple[TensorType, ...]:
 def build(imported: str, mode: Mode) -> tuple[Native, Stages]:
     """Compiles ``imported`` (a module with a public ``@main`` on ranked, static tensors).
 
-    Falls back to ``Mode.PLAIN`` when no result has a gradient path to an argument that requires one.
+    Falls back to ``Mode.PLAIN`` when no result has a gradient path to an argument that requires
+    one.
 
     Raises:
         CompileError: when a pass refuses the program.
@@ -204,7 +218,10 @@ def build(imported: str, mode: Mode) -> tuple[Native, Stages]:
             return build(imported, Mode.PLAIN)
         assert entry is not None, "the imported module has no @main"
         results = _types(entry.type.results)
-        cotangents, gradients = _numbers(entry, "grad.cotangents"), _numbers(entry, "grad.gradients")
+        cotangents, gradients = (
+            _numbers(entry, "grad.cotangents"),
+            _numbers(entry, "grad.gradients"),
+        )
         gradient_types: tuple[TensorType, ...] = ()
         residuals: tuple[int, ...] = ()
         if mode is Mode.TAPE:

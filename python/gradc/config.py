@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-#: Dynamo compiles a function anew for each signature. Past this many, ``gradc.compile`` runs the function
+#: Dynamo compiles a function anew for each signature. Past this many, ``gradc.compile`` runs the
+#: function
 #: eagerly (Dynamo logs a warning) and a transform raises.
 RECOMPILE_LIMIT = 64
 

@@ -15,14 +15,15 @@ _OP = re.compile(r"^'([\w.$-]+)' op (.*)", re.DOTALL)
 _HINTS = (
     (
         "derivative rule",
-        "detach the value (gradc.stop_gradient) if no gradient should pass, or use ops that have a rule",
+        "stop the gradient with gradc.stop_gradient if none should pass, or use other ops",
     ),
     ("does not refer to a registered pass", "gradc-opt --help lists the passes and pipelines"),
 )
 
 
 def source_location(location: ir.Location) -> SourceLocation | None:
-    """The first file and line in ``location``, looking through fused, named and call-site locations."""
+    """The first file and line in ``location``, looking through fused, named and call-site
+    locations."""
     if location.is_a_file():
         return SourceLocation(location.filename, location.start_line)
     if location.is_a_fused():
@@ -40,7 +41,8 @@ def _hint(message: str) -> str | None:
 
 
 def compile_error(error: ir.MLIRError, what: str) -> CompileError:
-    """``error`` as a ``CompileError``; ``what`` says what was being done, for errors without diagnostics."""
+    """``error`` as a ``CompileError``; ``what`` says what was being done, for errors without
+    diagnostics."""
     failures = [d for d in error.error_diagnostics if d.severity == ir.DiagnosticSeverity.ERROR]
     if not failures:
         return CompileError(f"{what} failed: {error}")

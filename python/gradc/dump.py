@@ -16,8 +16,8 @@ _numbers = itertools.count()
 def dump(stages: Stages, name: str, folder: Path) -> Path:
     """Writes the stages of one program into a new folder below ``folder`` and returns that folder.
 
-    Files appear whole or not at all. A stage that fails is left out: its error is raised by the compilation
-    itself.
+    Files appear whole or not at all. A stage that fails is left out: its error is raised by the
+    compilation itself.
     """
     target = folder / f"{name}-{os.getpid()}-{next(_numbers)}"
     target.mkdir(parents=True, exist_ok=True)

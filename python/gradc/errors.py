@@ -1,4 +1,5 @@
-"""Errors that gradc raises on purpose. Every one says what happened, where in the user's source, and the way out."""
+"""Errors that gradc raises on purpose. Every one says what happened, where in the user's source,
+and the way out."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class GradcError(RuntimeError):
             parts.append(f"  at {location}{text}")
         if hint:
             parts.append(f"  hint: {hint}")
-        # torch.fx appends to ``args`` of whatever passes through it; what the user reads stays as it is.
+        # torch.fx appends to ``args`` of whatever passes through it; what the user reads stays as
+        # it is.
         self._text = "\n".join(parts)
         super().__init__(self._text)
 
@@ -59,11 +61,13 @@ class UnsupportedError(GradcError):
 
 
 class CaptureError(GradcError):
-    """The program could not be turned into MLIR: a broken graph, a failed trace or a lost worker."""
+    """The program could not be turned into MLIR: a broken graph, a failed trace or a lost
+    worker."""
 
 
 class CompileError(GradcError):
-    """A pass refused the program: an op without a derivative rule, an op that can not be lowered, bad MLIR."""
+    """A pass refused the program: an op without a derivative rule, an op that can not be lowered,
+    bad MLIR."""
 
 
 class InputError(GradcError):

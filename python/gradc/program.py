@@ -1,7 +1,7 @@
 """One specialised program: how tensors get into native code and what becomes of its results.
 
-Everything that does not depend on the data is decided in the constructor; a call allocates results, passes
-addresses and wraps up.
+Everything that does not depend on the data is decided in the constructor; a call allocates results,
+passes addresses and wraps up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Tensors = Sequence[torch.Tensor]
 
 
 def dense(tensor: torch.Tensor) -> torch.Tensor:
-    """``tensor`` itself when its elements lie in row-major order as they are read, or such a copy."""
+    """``tensor`` itself when its elements lie in row-major order as they are read, or such a
+    copy."""
     if tensor.is_neg():
         tensor = tensor.resolve_neg()
     if tensor.is_conj():
@@ -34,7 +35,8 @@ def _addresses(tensors: Tensors) -> list[int]:
 class Program:
     """A compiled graph for one signature.
 
-    ``inputs`` below are the tensors of the graph, one a placeholder; ``arguments`` are those of ``@main``.
+    ``inputs`` below are the tensors of the graph, one a placeholder; ``arguments`` are those of
+    ``@main``.
     """
 
     def __init__(self, imported: ImportedProgram, native: Native, stages: Stages) -> None:
@@ -42,7 +44,8 @@ class Program:
         self.stages = stages
         self.imported = imported
         self.name = "graph"
-        # One entry an argument of @main: the position of an input, or None and where else it comes from.
+        # One entry an argument of @main: the position of an input, or None and where else it comes
+        # from.
         self._sources = [
             (spec.position if spec.kind == "input" else None, spec.tensor, spec.generate)
             for spec in imported.inputs
@@ -88,14 +91,15 @@ class Program:
         return arguments
 
     def _check_overlap(self, inputs: Tensors) -> None:
-        """Refuses inputs that share memory with one that is written: the program treats them as apart."""
+        """Refuses inputs that share memory with one that is written: the program treats them as
+        apart."""
         for position, _ in self.mutations:
             storage = inputs[position].untyped_storage().data_ptr()
             for other, tensor in enumerate(inputs):
                 if other != position and storage and tensor.untyped_storage().data_ptr() == storage:
                     raise UnsupportedError(
-                        f"the function writes in place to its input {position}, which shares memory with "
-                        f"its input {other}",
+                        f"the function writes in place to its input {position}, which shares "
+                        f"memory with its input {other}",
                         hint="pass a clone of one of them",
                     )
 
@@ -109,7 +113,9 @@ class Program:
     def _joint_gradient_types(self) -> tuple[TensorType, ...]:
         return self.native.gradient_types if self.native.mode is Mode.JOINT else ()
 
-    def residuals(self, arguments: list[torch.Tensor], inputs: Tensors, results: Tensors) -> list[torch.Tensor]:
+    def residuals(
+        self, arguments: list[torch.Tensor], inputs: Tensors, results: Tensors
+    ) -> list[torch.Tensor]:
         """What the backward function reads, as the tensors to keep.
 
         An input is kept itself, not its dense copy, so that a later in-place change is noticed.
@@ -145,8 +151,8 @@ class Program:
             return torch.zeros(type_.shape, dtype=type_.dtype)
         if tuple(cotangent.shape) != type_.shape or cotangent.dtype != type_.dtype:
             raise InputError(
-                f"the cotangent of output {k} is {cotangent.dtype}{list(cotangent.shape)}, the output is "
-                f"{type_.dtype}{list(type_.shape)}"
+                f"the cotangent of output {k} is {cotangent.dtype}{list(cotangent.shape)}, "
+                f"the output is {type_.dtype}{list(type_.shape)}"
             )
         return dense(cotangent)
 

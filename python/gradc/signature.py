@@ -25,7 +25,8 @@ def signature(inputs: Sequence[Any]) -> Signature:
 def is_static(example_inputs: Sequence[Any]) -> bool:
     """Whether Dynamo's guards already pin every shape, so that one program serves all calls."""
     return all(
-        isinstance(x, torch.Tensor) and all(type(size) is int for size in x.shape) for x in example_inputs
+        isinstance(x, torch.Tensor) and all(type(size) is int for size in x.shape)
+        for x in example_inputs
     )
 
 
