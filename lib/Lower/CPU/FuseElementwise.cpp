@@ -48,6 +48,21 @@ static Value getUniformScalar(OpBuilder &builder, Value tensor) {
   return arith::ConstantOp::create(builder, tensor.getLoc(), value);
 }
 
+/// Gives `op` a fresh tensor for each init that it does not read: some
+/// conversions name an operand there, which would look like a dependence.
+static void releaseInits(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return;
+  OpBuilder builder(op);
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    auto type = cast<RankedTensorType>(init.get().getType());
+    if (!op.payloadUsesValueFromOperand(&init) && type.hasStaticShape() &&
+        !init.get().getDefiningOp<tensor::EmptyOp>())
+      init.set(tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
+                                       type.getElementType()));
+  }
+}
+
 namespace {
 struct Group {
   SmallVector<linalg::GenericOp> members;
@@ -355,6 +370,7 @@ struct FuseElementwisePass
   using FuseElementwisePassBase::FuseElementwisePassBase;
 
   void runOnOperation() override {
+    getOperation().walk([](linalg::GenericOp op) { releaseInits(op); });
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) {
       if (!isa<linalg::LinalgOp>(block->getParentOp()))
