@@ -269,7 +269,7 @@ def Grad_ScatterAddOp : Grad_Op<"scatter_add", [
     SingleBlockImplicitTerminator<"::mlir::grad::YieldOp">,
     AllTypesMatch<["init", "result"]>,
     DeclareOpInterfaceMethods<DifferentiableOpInterface,
-                              ["carriesGradient", "emitVjp"]>
+                              ["carriesGradient", "emitVjp", "emitJvp"]>
   ]> {
   let summary = "adds a value to a computed position, for each point of a loop nest";
   let description = [{

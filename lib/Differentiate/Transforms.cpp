@@ -4,6 +4,7 @@
 
 #include "Analysis/GradientAnalysis.h"
 #include "Differentiate/Encodings.h"
+#include "Rules/BlockJvp.h"
 #include "Rules/BlockVjp.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -99,19 +100,19 @@ FailureOr<func::FuncOp> TransformExpander::prepare(func::FuncOp callee,
   copy.setPrivate();
   copy.setName((callee.getName() + suffix).str());
   symbols.insert(copy);
-  auto give_up = [&]() -> FailureOr<func::FuncOp> {
+  auto giveUp = [&]() -> FailureOr<func::FuncOp> {
     symbols.erase(copy);
     return failure();
   };
   eraseEncodings(copy);
   if (failed(inlineCalls(copy)) || failed(expandAll(copy)) ||
       failed(inlineCalls(copy)))
-    return give_up();
+    return giveUp();
   return copy;
 }
 
 //===----------------------------------------------------------------------===//
-// Reverse mode
+// Transforms
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -156,81 +157,133 @@ static void notePath(Operation *op, const GradientAnalysis &analysis,
   }
 }
 
-FailureOr<func::FuncOp> TransformExpander::getVjp(VjpOp op) {
-  auto callee = symbols.lookup<func::FuncOp>(op.getCallee());
-  if (!callee)
-    return op.emitOpError("callee '")
-           << op.getCallee() << "' is not a function";
-  auto key = std::make_pair(callee.getOperation(), op->getAttr("wrt"));
-  if (func::FuncOp made = vjps.lookup(key))
-    return made;
-  if (failed(checkDifferentiable(op, callee)))
-    return failure();
-  if (llvm::is_contained(active, callee.getNameAttr()))
-    return op.emitOpError("differentiates '")
-           << callee.getName() << "', which contains it";
-  active.push_back(callee.getNameAttr());
-  FailureOr<func::FuncOp> prepared = prepare(callee, ".vjp");
-  active.pop_back();
-  if (failed(prepared))
-    return failure();
-  func::FuncOp func = *prepared;
-  auto give_up = [&]() -> FailureOr<func::FuncOp> {
-    symbols.erase(func);
-    return failure();
-  };
+/// Returned values that have a cotangent or tangent.
+static SmallVector<Value> getOutputs(func::FuncOp func) {
+  return llvm::to_vector(
+      llvm::make_filter_range(getReturned(func), [](Value value) {
+        return isDifferentiableType(value.getType());
+      }));
+}
 
+/// Makes `func` return `returned`; arguments may have been added.
+static void setReturned(func::FuncOp func, ValueRange returned) {
   Block &block = func.getBody().front();
-  Operation *terminator = block.getTerminator();
-  SmallVector<Value> roots, outputs;
-  for (int64_t number : op.getWrt())
+  SmallVector<DictionaryAttr> attributes;
+  func.getAllArgAttrs(attributes);
+  attributes.resize(block.getNumArguments(),
+                    DictionaryAttr::get(func.getContext()));
+  block.getTerminator()->setOperands(returned);
+  func.setResAttrsAttr({});
+  func.setType(FunctionType::get(func.getContext(), block.getArgumentTypes(),
+                                 returned.getTypes()));
+  func.setAllArgAttrs(attributes);
+}
+
+LogicalResult TransformExpander::buildVjp(func::FuncOp func,
+                                          ArrayRef<int64_t> wrt) {
+  Block &block = func.getBody().front();
+  SmallVector<Value> roots, outputs = getOutputs(func);
+  for (int64_t number : wrt)
     roots.push_back(block.getArgument(number));
-  for (Value value : terminator->getOperands())
-    if (isDifferentiableType(value.getType()))
-      outputs.push_back(value);
   FailureOr<GradientAnalysis> analysis =
       GradientAnalysis::compute(func, roots, outputs);
   if (failed(analysis))
-    return give_up();
+    return failure();
 
   SmallVector<Operation *> ops;
   for (Operation &inner : block.without_terminator())
     ops.push_back(&inner);
   CreationCounter counter;
-  OpBuilder builder(terminator);
+  OpBuilder builder(block.getTerminator());
   builder.setListener(&counter);
   BlockVjp reverse(
       builder, [&](Value value) { return analysis->needsGradient(value); },
       [&](Operation *inner, Diagnostic &diag) {
         notePath(inner, *analysis, diag);
       });
-  SmallVector<Type> argumentTypes(block.getArgumentTypes());
-  SmallVector<DictionaryAttr> argumentAttrs;
-  func.getAllArgAttrs(argumentAttrs);
-  for (Value output : outputs) {
-    Value cotangent = block.addArgument(output.getType(), output.getLoc());
-    argumentTypes.push_back(output.getType());
-    reverse.accumulate(output, cotangent);
-  }
+  for (Value output : outputs)
+    reverse.accumulate(output,
+                       block.addArgument(output.getType(), output.getLoc()));
   if (failed(reverse.run(ops)))
-    return give_up();
+    return failure();
 
-  SmallVector<Value> returned(terminator->getOperands());
+  SmallVector<Value> returned(getReturned(func));
   for (Value root : roots) {
     Value gradient = reverse.cotangent(root);
-    returned.push_back(gradient ? gradient
-                                : zeros(builder, op.getLoc(), root.getType()));
+    returned.push_back(
+        gradient ? gradient : zeros(builder, root.getLoc(), root.getType()));
   }
   numCreated += counter.count;
-  terminator->setOperands(returned);
-  func.setResAttrsAttr({});
-  argumentAttrs.resize(argumentTypes.size(),
-                       DictionaryAttr::get(func.getContext()));
-  func.setType(FunctionType::get(func.getContext(), argumentTypes,
-                                 ValueRange(returned).getTypes()));
-  func.setAllArgAttrs(argumentAttrs);
-  vjps[key] = func;
-  return func;
+  setReturned(func, returned);
+  return success();
+}
+
+LogicalResult TransformExpander::buildJvp(func::FuncOp func,
+                                          ArrayRef<int64_t> wrt) {
+  Block &block = func.getBody().front();
+  SmallVector<Value> roots, outputs = getOutputs(func);
+  for (int64_t number : wrt)
+    roots.push_back(block.getArgument(number));
+  FailureOr<GradientAnalysis> analysis =
+      GradientAnalysis::compute(func, roots, outputs);
+  if (failed(analysis))
+    return failure();
+
+  // What reaches no output needs no tangent, nor a rule.
+  SmallVector<Operation *> ops;
+  for (Operation &inner : block.without_terminator())
+    if (llvm::any_of(inner.getResults(), [&](Value result) {
+          return analysis->needsGradient(result);
+        }))
+      ops.push_back(&inner);
+  CreationCounter counter;
+  OpBuilder builder(block.getTerminator());
+  builder.setListener(&counter);
+  BlockJvp forward(builder, /*outer=*/nullptr,
+                   [&](Operation *inner, Diagnostic &diag) {
+                     notePath(inner, *analysis, diag);
+                   });
+  for (Value root : roots)
+    forward.setTangent(root, block.addArgument(root.getType(), root.getLoc()));
+  if (failed(forward.run(ops)))
+    return failure();
+
+  SmallVector<Value> returned(getReturned(func));
+  for (Value output : outputs) {
+    Value tangent = forward.tangent(output);
+    returned.push_back(
+        tangent ? tangent : zeros(builder, output.getLoc(), output.getType()));
+  }
+  numCreated += counter.count;
+  setReturned(func, returned);
+  return success();
+}
+
+FailureOr<func::FuncOp> TransformExpander::getFunction(Operation *transform) {
+  auto vjp = dyn_cast<VjpOp>(transform);
+  StringRef name = vjp ? vjp.getCallee() : cast<JvpOp>(transform).getCallee();
+  auto wrt = transform->getAttrOfType<DenseI64ArrayAttr>("wrt");
+  auto callee = symbols.lookup<func::FuncOp>(name);
+  if (!callee)
+    return transform->emitOpError("callee '") << name << "' is not a function";
+  Key key{callee, {vjp ? 1 : 0, wrt}};
+  if (func::FuncOp made = functions.lookup(key))
+    return made;
+  if (failed(checkDifferentiable(transform, callee)))
+    return failure();
+  if (llvm::is_contained(active, callee.getNameAttr()))
+    return transform->emitOpError("differentiates '")
+           << name << "', which contains it";
+  active.push_back(callee.getNameAttr());
+  FailureOr<func::FuncOp> func = prepare(callee, vjp ? ".vjp" : ".jvp");
+  active.pop_back();
+  if (failed(func))
+    return failure();
+  if (failed(vjp ? buildVjp(*func, wrt) : buildJvp(*func, wrt))) {
+    symbols.erase(*func);
+    return failure();
+  }
+  return functions[key] = *func;
 }
 
 LogicalResult TransformExpander::expandAll(Operation *root) {
@@ -240,18 +293,14 @@ LogicalResult TransformExpander::expandAll(Operation *root) {
       transforms.push_back(op);
   });
   for (Operation *transform : transforms) {
-    auto op = dyn_cast<VjpOp>(transform);
-    if (!op)
-      return transform->emitOpError("is not supported by differentiation");
-    FailureOr<func::FuncOp> func = getVjp(op);
+    FailureOr<func::FuncOp> func = getFunction(transform);
     if (failed(func))
       return failure();
-    OpBuilder builder(op);
-    SmallVector<Value> operands(op.getPrimals());
-    llvm::append_range(operands, op.getCotangents());
-    auto call = func::CallOp::create(builder, op.getLoc(), *func, operands);
-    op->replaceAllUsesWith(call.getResults());
-    op->erase();
+    OpBuilder builder(transform);
+    auto call = func::CallOp::create(builder, transform->getLoc(), *func,
+                                     transform->getOperands());
+    transform->replaceAllUsesWith(call.getResults());
+    transform->erase();
   }
   return success();
 }

@@ -36,13 +36,18 @@ public:
   int64_t getNumCreated() const { return numCreated; }
 
 private:
-  FailureOr<func::FuncOp> getVjp(VjpOp op);
+  /// The function that computes a transform, made when it is first needed.
+  FailureOr<func::FuncOp> getFunction(Operation *transform);
+  LogicalResult buildVjp(func::FuncOp func, ArrayRef<int64_t> wrt);
+  LogicalResult buildJvp(func::FuncOp func, ArrayRef<int64_t> wrt);
   LogicalResult inlineCalls(func::FuncOp func);
 
   ModuleOp module;
   SymbolTable symbols;
-  /// The functions made so far, by callee and differentiated arguments.
-  DenseMap<std::pair<Operation *, Attribute>, func::FuncOp> vjps;
+  /// The functions made so far, by callee, kind of transform and
+  /// differentiated arguments.
+  using Key = std::pair<Operation *, std::pair<unsigned, Attribute>>;
+  llvm::DenseMap<Key, func::FuncOp> functions;
   /// Callees being expanded, to refuse recursion.
   SmallVector<StringAttr> active;
   int64_t numCreated = 0;

@@ -119,14 +119,6 @@ FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
 // Loop nests
 //===----------------------------------------------------------------------===//
 
-/// The element type sums are accumulated in: bf16 and f16 would round at each
-/// step.
-static Type getAccumulatorType(Type element) {
-  return element.isBF16() || element.isF16()
-             ? Float32Type::get(element.getContext())
-             : element;
-}
-
 FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
                                               RankedTensorType type,
                                               AffineMap map,

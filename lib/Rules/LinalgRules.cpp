@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Rules/BlockJvp.h"
 #include "Rules/GenericAdjoint.h"
+#include "Rules/GenericTangent.h"
 #include "Rules/PruneInputs.h"
 #include "Rules/Rules.h"
 #include "Rules/TensorUtils.h"
@@ -23,6 +25,9 @@ struct StructuredOp
     : DifferentiableOpInterface::ExternalModel<StructuredOp<OpTy>, OpTy> {
   LogicalResult emitVjp(Operation *op, VjpBuilder &vjp) const {
     return GenericAdjoint(cast<linalg::LinalgOp>(op), vjp).emit();
+  }
+  LogicalResult emitJvp(Operation *op, JvpBuilder &jvp) const {
+    return GenericTangent(cast<linalg::LinalgOp>(op), jvp).emit();
   }
 };
 
@@ -100,6 +105,53 @@ LogicalResult ScatterAddOp::emitVjp(VjpBuilder &vjp) {
   if (map->use_empty())
     map.erase();
   return status;
+}
+
+LogicalResult ScatterAddOp::emitJvp(JvpBuilder &jvp) {
+  OpBuilder &b = jvp.builder();
+  Value initTangent = jvp.tangent(getInit());
+  Value sum =
+      initTangent ? initTangent : zeros(b, getLoc(), getInit().getType());
+
+  // The same scatter with the tangent of the value it adds.
+  SmallVector<Value> values(getInputs());
+  SmallVector<AffineMap> maps(
+      getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<unsigned> active;
+  for (auto [number, input] : llvm::enumerate(getInputs()))
+    if (Value tangent = jvp.tangent(input)) {
+      active.push_back(number);
+      values.push_back(tangent);
+      maps.push_back(maps[number]);
+    }
+  auto scatter =
+      ScatterAddOp::create(b, getLoc(), values, sum, maps, getBounds());
+  Block &block = scatter.getBody().front();
+  OpBuilder body = OpBuilder::atBlockEnd(&block);
+  IRMapping mapping;
+  ValueRange args = block.getArguments();
+  mapping.map(getBody().front().getArguments(),
+              args.take_front(getInputs().size()));
+  SmallVector<Operation *> clones;
+  for (Operation &inner : getBody().front().without_terminator())
+    clones.push_back(body.clone(inner, mapping));
+  BlockJvp forward(body, &jvp);
+  for (auto [at, number] : llvm::enumerate(active))
+    forward.setTangent(args[number], args[getInputs().size() + at]);
+  LogicalResult status = forward.run(clones);
+  SmallVector<Value> yielded;
+  for (Value value : getYield().getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+  yielded.back() = forward.tangent(yielded.back());
+  if (failed(status) || !yielded.back()) {
+    scatter.erase();
+    if (succeeded(status) && initTangent)
+      jvp.setTangent(getResult(), initTangent);
+    return status;
+  }
+  YieldOp::create(body, getLoc(), yielded);
+  jvp.setTangent(getResult(), pruneInputs(b, scatter).getResult());
+  return success();
 }
 
 void mlir::grad::registerLinalgRules(DialectRegistry &registry) {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -24,6 +25,31 @@ struct LinearModel : DifferentiableOpInterface::ExternalModel<Model, OpTy> {
     if (!cotangent)
       return success();
     return Model::transpose(cast<OpTy>(op), cotangent, vjp);
+  }
+
+  /// A linear op maps tangents as it maps values: the same op on the tangents,
+  /// zeros where there is none.
+  LogicalResult emitJvp(Operation *op, JvpBuilder &jvp) const {
+    auto tangentOrZeros = [&](Value value) {
+      Value tangent = jvp.tangent(value);
+      return tangent ? tangent
+                     : zeros(jvp.builder(), op->getLoc(), value.getType());
+    };
+    IRMapping mapping;
+    for (Value value : op->getOperands())
+      if (isDifferentiableType(value.getType()))
+        mapping.map(value, tangentOrZeros(value));
+    // The padding value of a tensor.pad.
+    Value padding;
+    op->walk([&](tensor::YieldOp yield) {
+      padding = tangentOrZeros(yield.getValue());
+    });
+    Operation *copy = jvp.builder().clone(*op, mapping);
+    copy->walk([&](tensor::YieldOp yield) {
+      yield.getValueMutable().assign(padding);
+    });
+    jvp.setTangent(op->getResult(0), copy->getResult(0));
+    return success();
   }
 };
 

@@ -65,6 +65,12 @@ Value mlir::grad::addInto(OpBuilder &builder, Location loc, Value x, Value y) {
       .getResult(0);
 }
 
+Type mlir::grad::getAccumulatorType(Type element) {
+  return element.isBF16() || element.isF16()
+             ? Float32Type::get(element.getContext())
+             : element;
+}
+
 Value mlir::grad::sumElements(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto scalar = RankedTensorType::get({}, type.getElementType());

@@ -22,6 +22,10 @@ Value filled(OpBuilder &builder, Location loc, Type type, double value);
 /// does.
 Value addInto(OpBuilder &builder, Location loc, Value x, Value y);
 
+/// The element type sums are accumulated in: bf16 and f16 would round at each
+/// step.
+Type getAccumulatorType(Type element);
+
 /// The sum of the elements of a tensor, as a scalar.
 Value sumElements(OpBuilder &builder, Location loc, Value tensor);
 

@@ -67,6 +67,9 @@ def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float =
     return where(positive, x * scale, negative)
 
 
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
 def _softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """The logarithmic branch never sees values past the threshold."""
     linear = x * beta > threshold
@@ -154,7 +157,22 @@ def _sinc(x: Tensor) -> Tensor:
     """1 with derivative 0 at 0, and no 0/0 in the other branch."""
     zero = x == 0
     angle = where(zero, 1.0, x) * math.pi
-    return where(zero, 1.0, torch.sin(angle) / angle)
+    # At 0 the series to second order: its derivatives there are the analytic ones.
+    series = 1.0 - where(zero, x, 0.0) ** 2 * (math.pi**2 / 6.0)
+    return where(zero, series, torch.sin(angle) / angle)
+
+
+def _hypot(x: Tensor, y: Tensor) -> Tensor:
+    """torch-mlir has no lowering."""
+    return torch.sqrt(x * x + y * y)
+
+
+def _rrelu(
+    x: Tensor, noise: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Without training there is nothing random about it."""
+    return NotImplemented if training else _leaky_relu(x, (lower + upper) / 2)
 
 
 ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
@@ -165,6 +183,10 @@ ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.hardswish.default: _elementwise(_hardswish),
     aten.leaky_relu.default: _elementwise(_leaky_relu),
     aten.elu.default: _elementwise(_elu),
+    aten.celu.default: _elementwise(lambda x, alpha=1.0: _elu(x, alpha, 1.0, 1.0 / alpha)),
+    aten.selu.default: _elementwise(lambda x: _elu(x, _SELU_ALPHA, _SELU_SCALE)),
+    aten.rrelu_with_noise.default: _rrelu,
+    aten.hypot.default: _hypot,
     aten.softplus.default: _elementwise(_softplus),
     aten.mish.default: _elementwise(_mish),
     aten.silu.default: _elementwise(_silu),

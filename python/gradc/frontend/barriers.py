@@ -1,7 +1,7 @@
 """Where a gradient stops in eager PyTorch, written into the graph.
 
 The graph is run once on fake tensors with autograd on, so PyTorch itself says at every op which tensors
-require grad. What the graph alone would not know is then made explicit:
+have a gradient path. What the graph alone would not know is then made explicit:
 
 * An op that reads a tensor whose *storage* carries a gradient while the tensor itself does not (it was
   detached, or grad mode is off) reads ``stop_gradient(tensor)`` instead. The barrier sits at the reading
@@ -34,6 +34,14 @@ _SHAPE_ONLY = {
     aten.randint_like, aten.new_zeros, aten.new_ones, aten.new_full, aten.new_empty,
     aten.new_empty_strided,
 }  # fmt: skip
+
+# Eager forbids writing into one of several views; internal code does it through the unsafe forms, which
+# share memory all the same but are not tracked as views. The trace shows the safe form for both.
+_UNTRACKED = {
+    aten.split.Tensor: aten.unsafe_split.Tensor,
+    aten.split_with_sizes.default: aten.unsafe_split_with_sizes.default,
+    aten.chunk.default: aten.unsafe_chunk.default,
+}
 
 
 @dataclass
@@ -70,6 +78,19 @@ def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
 
 def _differentiable(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+def _has_path(value: Any) -> bool:
+    """Whether a gradient would go further back from here.
+
+    Stricter than ``requires_grad``, which a view made under ``no_grad`` takes from its base although its
+    gradient ends at the view itself.
+    """
+    try:
+        return isinstance(value, torch.Tensor) and value.grad_fn is not None
+    except RuntimeError:
+        # A view made under no_grad whose base was written since: eager only lets it be read without one.
+        return False
 
 
 def _storage(tensor: torch.Tensor) -> int:
@@ -118,7 +139,7 @@ class _Marker:
 
     def _note(self, value: Any) -> None:
         for tensor in _tensors(value):
-            if tensor.requires_grad:
+            if _has_path(tensor):
                 self.carrying.add(_storage(tensor))
 
     def _value(self, arg: Any) -> Any:
@@ -130,9 +151,7 @@ class _Marker:
 
     def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
         """What an op may read of ``node``: itself, or a barrier on it when eager gives no gradient."""
-        stop = force or not torch.is_grad_enabled() or not getattr(
-            self.eager[node], "requires_grad", False
-        )
+        stop = force or not torch.is_grad_enabled() or not _has_path(self.eager[node])
         if not (stop and self._carries(node)):
             return self.new[node]
         return self._emit(STOP, (self.new[node],), user)
@@ -161,7 +180,7 @@ class _Marker:
                 op=op_name(node), location=location_of(node),
                 hint="use the form of the operation that returns new tensors",
             )  # fmt: skip
-        before = {n: getattr(self.eager[n], "requires_grad", False) for n in node.all_input_nodes}
+        before = {n: _has_path(self.eager[n]) for n in node.all_input_nodes}
         value = self._run(node)
         outputs = list(_tensors(value))
         operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
@@ -174,7 +193,7 @@ class _Marker:
             new = self._copy(node, lambda n: self.new[n])
         else:
             # Operands that require grad of a result that does not: PyTorch has no derivative here.
-            force = torch.is_grad_enabled() and not any(t.requires_grad for t in outputs)
+            force = torch.is_grad_enabled() and not any(map(_has_path, outputs))
             new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
         self._bind(node, value, new)
 
@@ -193,11 +212,9 @@ class _Marker:
     def _in_place(self, node: Node, target: Node) -> None:
         tensor = self.eager[target]
         grad_mode = torch.is_grad_enabled()
-        off_path = self._carries(target) and not (grad_mode and tensor.requires_grad)
+        off_path = self._carries(target) and not (grad_mode and _has_path(tensor))
         others = [n for n in node.all_input_nodes if n is not target]
-        if off_path and grad_mode and any(
-            getattr(self.eager[n], "requires_grad", False) for n in others
-        ):
+        if off_path and grad_mode and any(_has_path(self.eager[n]) for n in others):
             raise UnsupportedError(
                 "writes a value that carries a gradient into a detached alias of a tensor that has a "
                 "gradient path of its own",
@@ -223,7 +240,8 @@ class _Marker:
 
     def _run(self, node: Node) -> Any:
         try:
-            return node.target(*self._value(node.args), **self._value(node.kwargs))
+            target = _UNTRACKED.get(node.target, node.target)
+            return target(*self._value(node.args), **self._value(node.kwargs))
         except Exception as error:
             raise CaptureError(
                 f"failed on example shapes: {error}", op=op_name(node), location=location_of(node)
@@ -232,7 +250,7 @@ class _Marker:
     def _output(self, node: Node) -> Marked:
         values = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
         marked = Marked(self.pre, count=len(values))
-        marked.input_requires_grad = [t.requires_grad for t in self.inputs]
+        marked.input_requires_grad = [_has_path(t) for t in self.inputs]
         seen: dict[int, int] = {}
         positions = {id(tensor): index for index, tensor in enumerate(self.inputs)}
         results = []
@@ -247,7 +265,7 @@ class _Marker:
             else:
                 seen[id(value)] = index
                 marked.kept.append(index)
-                marked.requires_grad.append(value.requires_grad)
+                marked.requires_grad.append(_has_path(value))
                 torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
                 results.append(self._stopped(out, out))
         self.graph.output(tuple(results))

@@ -250,7 +250,7 @@ def _sdpa(
     else:
         weights = _softmax(scores, -1)
     if dropout_p:
-        weights = torch.dropout(weights, dropout_p, True)
+        weights = _dropout(weights, dropout_p, True)
     return torch.matmul(weights, value)
 
 
@@ -383,12 +383,50 @@ def _copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return source.to(x.dtype).expand(x.shape).clone()
 
 
+def _dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    """Draws in the memory order of ``x``, as eager does; PyTorch's own form loses the layout."""
+    if not train or p == 0 or x.numel() == 0:
+        return x
+    if p == 1:
+        return x * torch.zeros_like(x)
+    return x * (torch.ops.aten.bernoulli.p(x, 1 - p) / (1 - p))
+
+
 def _native_dropout(x: Tensor, p: float, train: Any) -> tuple:
     """The mask is drawn outside the graph; see randomness.py."""
     if train is False or p == 0:
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     kept = torch.ops.aten.bernoulli.p(x, 1 - p)
-    return x * (kept / (1 - p) if p < 1 else kept), kept.to(torch.bool)
+    return _dropout(x, p, True) if p == 1 else x * (kept / (1 - p)), kept.to(torch.bool)
+
+
+def _split_sizes(x: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple:
+    """Slices; torch-mlir has no list of tensors past this point."""
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return tuple(x.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+
+def _split(x: Tensor, size: int, dim: int = 0) -> tuple:
+    """As ``split_with_sizes``."""
+    length = x.shape[dim]
+    sizes = [min(size, length - at) for at in range(0, length, max(size, 1))] or [0]
+    return _split_sizes(x, sizes, dim)
+
+
+def _squeeze(x: Tensor, dim: Any = None) -> Tensor:
+    """A view, where PyTorch's form would be a prims op."""
+    dims = normal_dims(x, dim)
+    return x.view([size for d, size in enumerate(x.shape) if d not in dims or size != 1])
+
+
+def _scalar_operand(op: Callable) -> Callable:
+    def decomposition(x: Tensor, other: Any) -> Tensor:
+        """torch-mlir lowers the tensor form only."""
+        if not x.is_floating_point():
+            return NotImplemented
+        return op(x, torch.full([], other, dtype=x.dtype, device=x.device))
+
+    return decomposition
 
 
 def _refusing(name: str) -> Callable:
@@ -401,6 +439,8 @@ def _refusing(name: str) -> Callable:
 COMPOSITES: dict[Any, Callable] = {
     aten.batch_norm.default: _batch_norm,
     aten.instance_norm.default: _instance_norm,
+    aten.dropout.default: _dropout,
+    aten.dropout_.default: lambda x, p, train: x.copy_(_dropout(x, p, train)),
     aten.rms_norm.default: _rms_norm,
     aten.scaled_dot_product_attention.default: _sdpa,
     aten.cosine_similarity.default: _cosine_similarity,
@@ -434,6 +474,15 @@ _OWN: dict[Any, Callable] = {
     aten.cumprod.default: _scan(torch.mul, 1),
     aten.addmm.default: _addmm,
     aten.copy.default: _copy,
+    aten.split_with_sizes.default: _split_sizes,
+    aten.split.Tensor: _split,
+    aten.unsafe_split_with_sizes.default: _split_sizes,
+    aten.unsafe_split.Tensor: _split,
+    aten.squeeze.default: _squeeze,
+    aten.squeeze.dim: _squeeze,
+    aten.squeeze.dims: lambda x, dim: _squeeze(x, dim) if len(dim) else x.view(x.shape),
+    aten.fmod.Scalar: _scalar_operand(torch.fmod),
+    aten.remainder.Scalar: _scalar_operand(torch.remainder),
     aten.native_dropout.default: _native_dropout,
     **ACTIVATION_DECOMPOSITIONS,
     **LOSS_DECOMPOSITIONS,
@@ -443,7 +492,7 @@ _OWN: dict[Any, Callable] = {
 _KEEP = (
     "amax", "amin", "aminmax", "maximum", "minimum", "max_pool2d_with_indices", "bernoulli", "rand",
     "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "uniform", "normal",
-    "normal_functional", "exponential", "stack", "nll_loss_forward", "nll_loss2d_forward", "lift_fresh_copy",
+    "normal_functional", "exponential", "stack", "lift_fresh_copy",
     "embedding", "upsample_nearest2d", "flip", "sum", "mean", "logaddexp2",
     "_trilinear", "rsub", "diag_embed", "index_add", "index_copy", "index_fill",
 )  # fmt: skip

@@ -31,8 +31,8 @@ class OutputSpec:
     """One result of ``@main``.
 
     ``kind`` is ``"mutation"`` (write back into ``example_inputs[position]`` with ``copy_``) or
-    ``"output"`` (the graph's output number ``position``). ``requires_grad`` is what eager execution
-    would say of the tensor; shape and dtype are those of the result.
+    ``"output"`` (the graph's output number ``position``). ``requires_grad`` says whether eager
+    execution would have a gradient path from it to an input; shape and dtype are those of the result.
     """
 
     kind: str

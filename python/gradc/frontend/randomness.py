@@ -58,7 +58,10 @@ def lift(graph: Graph) -> list[Callable[[], torch.Tensor]]:
 def _generator(node: Node) -> Callable[[], torch.Tensor]:
     def template(arg: Node) -> Any:
         val = arg.meta["val"]
-        return _Empty(tuple(val.shape), tuple(val.stride()), val.dtype, val.device)
+        # An expanded template overlaps itself; eager's result is contiguous then.
+        overlaps = any(step == 0 and size > 1 for step, size in zip(val.stride(), val.shape, strict=True))
+        stride = torch.empty(val.shape, device="meta").stride() if overlaps else val.stride()
+        return _Empty(tuple(val.shape), tuple(stride), val.dtype, val.device)
 
     target = node.target
     args = torch.fx.map_arg(node.args, template)

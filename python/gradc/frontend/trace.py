@@ -105,5 +105,20 @@ def trace_functional(
     with torch.no_grad():
         functional = torch.func.functionalize(run, remove="mutations")
         traced = _trace(functional, fakes, mode, decomposition_table=decompositions)
+        if _writes(traced):
+            # A composite op taken apart below functionalisation wrote into a temporary of its own.
+            again = torch.func.functionalize(_Running(traced, {}).run, remove="mutations")
+            traced = _trace(again, fakes, mode, decomposition_table=decompositions)
     traced.graph.eliminate_dead_code()
     return traced
+
+
+def _writes(gm: GraphModule) -> bool:
+    """Whether anything but a placeholder is written in place."""
+    return any(
+        node.op == "call_function"
+        and isinstance(node.target, torch._ops.OpOverload)
+        and node.target._schema.is_mutable
+        and not (isinstance(node.args[0], Node) and node.args[0].op == "placeholder")
+        for node in gm.graph.nodes
+    )

@@ -11,8 +11,11 @@ aten = torch.ops.aten
 
 # Beyond the core table: torch-mlir has no lowering for these as they are.
 EXTRA = [
-    aten.upsample_bilinear2d.vec,
-    aten.squeeze.dims,
+    aten.upsample_bilinear2d,
+    aten.upsample_linear1d,
+    aten.upsample_bicubic2d,
+    aten.nll_loss_forward,
+    aten.nll_loss2d_forward,
     aten.grid_sampler_2d,
     aten._adaptive_avg_pool2d,
     aten.full,

@@ -57,7 +57,7 @@ def _lower(request: dict[str, str]) -> str:
         return True
 
     context.attach_diagnostic_handler(note)
-    stage = "parse"
+    stage, module = "parse", None
     try:
         with context:
             module = ir.Module.parse(request["module"])
@@ -79,9 +79,26 @@ def _lower(request: dict[str, str]) -> str:
             return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     except ir.MLIRError as error:
         found = [(str(d.location), str(d.message)) for d in error.error_diagnostics]
-        raise _Failure(stage, found + diagnostics) from error
+        left = _left_over(ir, module) if stage == "lower" else []
+        raise _Failure(stage, left + found + diagnostics) from error
     except RuntimeError as error:
         raise _Failure(f"{stage}: {error}", diagnostics) from error
+
+
+def _left_over(ir: Any, module: Any) -> list[tuple[str, str]]:
+    """The torch ops that a failed lowering has not got rid of: the first is the one it could not do."""
+    left: list[tuple[str, str]] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name.startswith("torch.aten.") or operation.name == "torch.operator":
+            name = operation.name
+            if name == "torch.operator":
+                name = ir.StringAttr(operation.attributes["name"]).value
+            left.append((str(operation.location), f"failed to legalize operation '{name}'"))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return left
 
 
 def _finish(ir: Any, module: Any, definitions: str) -> None:

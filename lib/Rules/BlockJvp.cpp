@@ -1,0 +1,40 @@
+//===- BlockJvp.cpp - Forward mode over a block ---------------------------===//
+
+#include "Rules/BlockJvp.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::grad;
+
+/// True when `op`, or something in its regions, reads a value with a tangent.
+static bool readsTangent(Operation *op, JvpBuilder &jvp) {
+  auto hasTangent = [&](Value value) { return jvp.tangent(value) != nullptr; };
+  if (llvm::any_of(op->getOperands(), hasTangent))
+    return true;
+  if (op->getNumRegions() == 0)
+    return false;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return llvm::any_of(captured, hasTangent);
+}
+
+LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops) {
+    if (!readsTangent(op, *this) ||
+        llvm::none_of(op->getResultTypes(), isDifferentiableType))
+      continue;
+    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+    if (!differentiable) {
+      InFlightDiagnostic diag = op->emitOpError("has no derivative rule");
+      if (explain)
+        explain(op, *diag.getUnderlyingDiagnostic());
+      diag.attachNote() << "stop the gradient in front of it, or give the op "
+                           "a rule (DifferentiableOpInterface)";
+      return diag;
+    }
+    if (failed(differentiable.emitJvp(*this)))
+      return failure();
+  }
+  return success();
+}
