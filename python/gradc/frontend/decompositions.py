@@ -392,6 +392,11 @@ def _dropout(x: Tensor, p: float, train: bool) -> Tensor:
     return x * (torch.ops.aten.bernoulli.p(x, 1 - p) / (1 - p))
 
 
+def _bernoulli(x: Tensor, p: float = 0.5) -> Tensor:
+    """Eager's result is contiguous whatever the layout of ``x``, and drawn in that order."""
+    return torch.empty(x.shape, dtype=x.dtype, device=x.device).bernoulli_(p)
+
+
 def _native_dropout(x: Tensor, p: float, train: Any) -> tuple:
     """The mask is drawn outside the graph; see randomness.py."""
     if train is False or p == 0:
@@ -440,6 +445,7 @@ COMPOSITES: dict[Any, Callable] = {
     aten.batch_norm.default: _batch_norm,
     aten.instance_norm.default: _instance_norm,
     aten.dropout.default: _dropout,
+    aten.bernoulli.p: _bernoulli,
     aten.dropout_.default: lambda x, p, train: x.copy_(_dropout(x, p, train)),
     aten.rms_norm.default: _rms_norm,
     aten.scaled_dot_product_attention.default: _sdpa,

@@ -72,6 +72,9 @@ def _generator(node: Node) -> Callable[[], torch.Tensor]:
 
     def generate() -> torch.Tensor:
         with torch.no_grad():
+            if target is aten.bernoulli.p:
+                # It stands for a write into the template, in the template's memory order.
+                return make(args[0]).bernoulli_(args[1])
             return target(*map(make, args), **{k: make(v) for k, v in kwargs.items()})
 
     return generate
