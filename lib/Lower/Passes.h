@@ -1,4 +1,4 @@
-//===- Passes.h ------------------------------------------------*- C++ -*-===//
+//===- Passes.h - From tensors to machine code ------------------*- C++ -*-===//
 
 #ifndef GRADC_LOWER_PASSES_H
 #define GRADC_LOWER_PASSES_H
@@ -11,6 +11,21 @@ namespace mlir::grad {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "Lower/Passes.h.inc"
+
+/// Lowers func + linalg on tensors to the LLVM dialect for the CPU; registered
+/// by lib/Pipelines as `--grad-to-llvm-cpu`. The order is explained in
+/// CPU/Pipeline.cpp.
+void buildLowerCPUPipeline(OpPassManager &manager);
+
+/// Attributes of compiled functions.
+inline constexpr llvm::StringLiteral kInputsAttr = "gradc.inputs";
+inline constexpr llvm::StringLiteral kOutputsAttr = "gradc.outputs";
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "gradc.arena_bytes";
+
+/// Prefixes of the symbols of compiled functions.
+inline constexpr llvm::StringLiteral kBodyPrefix = "gradc.body.";
+inline constexpr llvm::StringLiteral kEntryPrefix = "gradc.entry.";
+
 } // namespace mlir::grad
 
 #endif // GRADC_LOWER_PASSES_H

@@ -1,0 +1,67 @@
+//===- BindBuffers.cpp - Functions on the caller's buffers ----------------===//
+
+#include "Lower/Passes.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_BINDBUFFERSPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+using namespace mlir::grad;
+
+static MemRefType getBufferType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+static void bind(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  auto terminator = cast<func::ReturnOp>(body.getTerminator());
+  OpBuilder builder(terminator);
+  FunctionType type = function.getFunctionType();
+  function->setAttr(kInputsAttr, builder.getTypeArrayAttr(type.getInputs()));
+  function->setAttr(kOutputsAttr, builder.getTypeArrayAttr(type.getResults()));
+
+  SmallVector<Type> buffers;
+  for (Value result : terminator.getOperands()) {
+    MemRefType bufferType = getBufferType(result.getType());
+    Value buffer = body.addArgument(bufferType, result.getLoc());
+    bufferization::MaterializeInDestinationOp::create(
+        builder, terminator.getLoc(), /*result=*/Type(), result, buffer,
+        /*restrict=*/true, /*writable=*/true);
+    buffers.push_back(bufferType);
+  }
+  terminator->setOperands({});
+
+  builder.setInsertionPointToStart(&body);
+  SmallVector<Type> arguments;
+  for (BlockArgument argument :
+       body.getArguments().take_front(type.getNumInputs())) {
+    Type tensorType = argument.getType();
+    MemRefType bufferType = getBufferType(tensorType);
+    arguments.push_back(bufferType);
+    argument.setType(bufferType);
+    // Restricted, because bufferization asks for it: arguments may share
+    // memory, but nothing is ever written to them.
+    auto tensor = bufferization::ToTensorOp::create(
+        builder, argument.getLoc(), tensorType, argument, /*restrict=*/true);
+    argument.replaceAllUsesExcept(tensor, tensor);
+  }
+  llvm::append_range(arguments, buffers);
+  function.setFunctionType(builder.getFunctionType(arguments, {}));
+  function.setAllArgAttrs(SmallVector<DictionaryAttr>(
+      arguments.size(), builder.getDictionaryAttr({})));
+  function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
+  function.setSymName((kBodyPrefix + function.getSymName()).str());
+}
+
+namespace {
+struct BindBuffersPass : grad::impl::BindBuffersPassBase<BindBuffersPass> {
+  void runOnOperation() override {
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isDeclaration())
+        bind(function);
+  }
+};
+} // namespace

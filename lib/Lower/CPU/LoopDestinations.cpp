@@ -1,0 +1,135 @@
+//===- LoopDestinations.cpp - Loops write into what they carry ------------===//
+
+#include "Lower/Passes.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_LOOPDESTINATIONSPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+
+/// `value` in the buffer of `destination`.
+static Value materialize(OpBuilder &builder, Location loc, Value value,
+                         Value destination) {
+  if (value == destination || !isa<RankedTensorType>(value.getType()))
+    return value;
+  return bufferization::MaterializeInDestinationOp::create(
+             builder, loc, value.getType(), value, destination)
+      .getResult();
+}
+
+static void materializeFor(scf::ForOp loop) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  OpBuilder builder(yield);
+  for (auto [operand, argument] :
+       llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs()))
+    operand.set(materialize(builder, loop.getLoc(), operand.get(), argument));
+}
+
+namespace {
+/// What an `scf.while` carries, sorted: the tensors of its first region, then
+/// the tensors of its second region, then the scalars of either.
+struct WhileState {
+  SmallVector<unsigned> beforeTensors, beforeScalars;
+  SmallVector<unsigned> afterTensors, afterScalars;
+
+  explicit WhileState(scf::WhileOp loop) {
+    for (auto [i, type] : llvm::enumerate(loop.getInits().getTypes()))
+      (isa<RankedTensorType>(type) ? beforeTensors : beforeScalars).push_back(i);
+    for (auto [i, type] : llvm::enumerate(loop.getResultTypes()))
+      (isa<RankedTensorType>(type) ? afterTensors : afterScalars).push_back(i);
+  }
+};
+} // namespace
+
+/// Gives both regions of `loop` the same tensors, each at the same position,
+/// so that every one of them stays in one buffer.
+static void materializeWhile(scf::WhileOp loop) {
+  WhileState state(loop);
+  if (state.beforeTensors.empty() && state.afterTensors.empty())
+    return;
+  Location loc = loop.getLoc();
+  OpBuilder builder(loop);
+  SmallVector<Value> inits;
+  SmallVector<Type> results;
+  for (unsigned i : state.beforeTensors)
+    inits.push_back(loop.getInits()[i]);
+  for (unsigned i : state.afterTensors) {
+    auto type = cast<RankedTensorType>(loop.getResultTypes()[i]);
+    inits.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                            type.getElementType()));
+  }
+  results = llvm::to_vector(ValueRange(inits).getTypes());
+  for (unsigned i : state.beforeScalars)
+    inits.push_back(loop.getInits()[i]);
+  for (unsigned i : state.afterScalars)
+    results.push_back(loop.getResultTypes()[i]);
+
+  auto replacement = scf::WhileOp::create(builder, loc, results, inits);
+  auto move = [&](Region &from, Region &to, TypeRange types,
+                  ArrayRef<unsigned> tensors, unsigned tensorOffset,
+                  ArrayRef<unsigned> scalars, unsigned scalarOffset) {
+    to.takeBody(from);
+    Block &block = to.front();
+    unsigned old = block.getNumArguments();
+    for (Type type : types)
+      block.addArgument(type, loc);
+    for (auto [k, i] : llvm::enumerate(tensors))
+      block.getArgument(i).replaceAllUsesWith(
+          block.getArgument(old + tensorOffset + k));
+    for (auto [k, i] : llvm::enumerate(scalars))
+      block.getArgument(i).replaceAllUsesWith(
+          block.getArgument(old + scalarOffset + k));
+    block.eraseArguments(0, old);
+  };
+  unsigned numBefore = state.beforeTensors.size();
+  unsigned numTensors = numBefore + state.afterTensors.size();
+  move(loop.getBefore(), replacement.getBefore(), ValueRange(inits).getTypes(),
+       state.beforeTensors, 0, state.beforeScalars, numTensors);
+  move(loop.getAfter(), replacement.getAfter(), results, state.afterTensors,
+       numBefore, state.afterScalars, numTensors);
+
+  Block &before = replacement.getBefore().front();
+  Block &after = replacement.getAfter().front();
+  auto condition = cast<scf::ConditionOp>(before.getTerminator());
+  builder.setInsertionPoint(condition);
+  SmallVector<Value> forwarded(before.getArguments().take_front(numBefore));
+  for (auto [k, i] : llvm::enumerate(state.afterTensors))
+    forwarded.push_back(materialize(builder, loc, condition.getArgs()[i],
+                                    before.getArgument(numBefore + k)));
+  for (unsigned i : state.afterScalars)
+    forwarded.push_back(condition.getArgs()[i]);
+  condition.getArgsMutable().assign(forwarded);
+
+  auto yield = cast<scf::YieldOp>(after.getTerminator());
+  builder.setInsertionPoint(yield);
+  SmallVector<Value> yielded;
+  for (auto [k, i] : llvm::enumerate(state.beforeTensors))
+    yielded.push_back(materialize(builder, loc, yield.getOperand(i),
+                                  after.getArgument(k)));
+  for (unsigned k = numBefore; k < numTensors; ++k)
+    yielded.push_back(after.getArgument(k));
+  for (unsigned i : state.beforeScalars)
+    yielded.push_back(yield.getOperand(i));
+  yield->setOperands(yielded);
+
+  for (auto [k, i] : llvm::enumerate(state.afterTensors))
+    loop.getResult(i).replaceAllUsesWith(replacement.getResult(numBefore + k));
+  for (auto [k, i] : llvm::enumerate(state.afterScalars))
+    loop.getResult(i).replaceAllUsesWith(replacement.getResult(numTensors + k));
+  loop.erase();
+}
+
+namespace {
+struct LoopDestinationsPass
+    : grad::impl::LoopDestinationsPassBase<LoopDestinationsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](scf::ForOp loop) { materializeFor(loop); });
+    SmallVector<scf::WhileOp> loops;
+    getOperation().walk([&](scf::WhileOp loop) { loops.push_back(loop); });
+    for (scf::WhileOp loop : loops)
+      materializeWhile(loop);
+  }
+};
+} // namespace

@@ -1,0 +1,65 @@
+//===- LowerAssert.cpp - Assertions end the call, not the process ---------===//
+
+#include "Lower/Passes.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_LOWERASSERTPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+
+namespace {
+struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
+  void runOnOperation() override {
+    SmallVector<cf::AssertOp> ops;
+    getOperation()->walk([&](cf::AssertOp op) { ops.push_back(op); });
+    for (cf::AssertOp op : ops)
+      lower(op);
+  }
+
+  void lower(cf::AssertOp op) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    FailureOr<LLVM::LLVMFuncOp> fail = LLVM::lookupOrCreateFn(
+        builder, getOperation(), "gradc_rt_fail", pointer,
+        LLVM::LLVMVoidType::get(&getContext()));
+    (*fail)->setAttr("passthrough",
+                     builder.getStrArrayAttr({"noreturn", "cold"}));
+    LLVM::GlobalOp message = getMessage(op.getMsg(), loc);
+
+    Block *block = op->getBlock();
+    Block *rest = block->splitBlock(op);
+    Block *failure = new Block;
+    failure->insertBefore(rest);
+    builder.setInsertionPointToEnd(block);
+    cf::CondBranchOp::create(builder, loc, op.getArg(), rest, ValueRange(),
+                             failure, ValueRange());
+    builder.setInsertionPointToStart(failure);
+    Value text = LLVM::AddressOfOp::create(builder, loc, message);
+    LLVM::CallOp::create(builder, loc, *fail, text);
+    LLVM::UnreachableOp::create(builder, loc);
+    op.erase();
+  }
+
+  LLVM::GlobalOp getMessage(StringRef text, Location loc) {
+    LLVM::GlobalOp &message = messages[text];
+    if (message)
+      return message;
+    auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    std::string terminated = text.str();
+    terminated.push_back('\0');
+    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+    message = LLVM::GlobalOp::create(
+        builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+        ("gradc.message." + Twine(messages.size() - 1)).str(),
+        builder.getStringAttr(terminated));
+    return message;
+  }
+
+  llvm::StringMap<LLVM::GlobalOp> messages;
+};
+} // namespace

@@ -1,0 +1,42 @@
+//===- LowerMath.cpp - Calls of libm --------------------------------------===//
+
+#include "Lower/Passes.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_LOWERMATHPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+
+namespace {
+struct LowerMathPass : grad::impl::LowerMathPassBase<LowerMathPass> {
+  void runOnOperation() override {
+    // Divisions that round to the other side, bf16 conversions and integer
+    // powers have no counterpart in LLVM.
+    RewritePatternSet expansions(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(expansions);
+    arith::populateExpandBFloat16Patterns(expansions);
+    math::populateExpansionPatterns(expansions, {"fpowi"});
+    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))))
+      return signalPassFailure();
+
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
+                        math::AsinhOp, math::AtanOp, math::Atan2Op,
+                        math::AtanhOp, math::CbrtOp, math::CoshOp, math::ErfOp,
+                        math::ErfcOp, math::ExpM1Op, math::Log1pOp,
+                        math::SinhOp, math::TanOp, math::TanhOp>();
+    RewritePatternSet calls(&getContext());
+    populateMathToLibmConversionPatterns(calls);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(calls))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,160 @@
+//===- OutlineKernels.cpp - One function for each linalg op ---------------===//
+
+#include "Lower/CPU/Buffers.h"
+#include "Lower/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+using namespace mlir::grad;
+
+namespace {
+/// The interface of a kernel: the values that the op uses, each once, and
+/// which of them it writes.
+struct Interface {
+  llvm::SmallSetVector<Value, 8> values;
+  llvm::SmallPtrSet<Value, 4> written;
+  SmallVector<Operation *> constants;
+
+  explicit Interface(linalg::LinalgOp op) {
+    llvm::SetVector<Value> used;
+    used.insert(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    for (Value value : used) {
+      Operation *producer = value.getDefiningOp();
+      if (producer && producer->hasTrait<OpTrait::ConstantLike>())
+        constants.push_back(producer);
+      else
+        values.insert(value);
+    }
+    for (Value init : op.getDpsInits())
+      written.insert(init);
+  }
+
+  /// Kernels take bare pointers, so layouts have to be static.
+  bool isSupported() const {
+    return llvm::all_of(values, [](Value value) {
+      auto type = dyn_cast<MemRefType>(value.getType());
+      return type ? getStaticLayout(type).has_value()
+                  : value.getType().isIntOrIndexOrFloat();
+    });
+  }
+
+  /// True when no other argument shares memory with `value` that either of
+  /// the two writes.
+  bool isNoAlias(Value value) const {
+    return llvm::all_of(values, [&](Value other) {
+      if (other == value || !isa<MemRefType>(other.getType()))
+        return true;
+      if (!written.contains(value) && !written.contains(other))
+        return true;
+      return areDistinct(value, other);
+    });
+  }
+};
+
+struct OutlineKernelsPass
+    : grad::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    normalize(rewriter);
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk<WalkOrder::PreOrder>([&](linalg::LinalgOp op) {
+      ops.push_back(op);
+      return WalkResult::skip();
+    });
+    for (linalg::LinalgOp op : ops)
+      outline(op);
+  }
+
+  /// Copies that are not one block of memory become linalg ops; every linalg
+  /// op becomes a generic.
+  void normalize(IRRewriter &rewriter) {
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp copy) {
+      auto source = dyn_cast<MemRefType>(copy.getSource().getType());
+      auto target = dyn_cast<MemRefType>(copy.getTarget().getType());
+      if (source && target &&
+          !(source.getLayout().isIdentity() && target.getLayout().isIdentity()))
+        copies.push_back(copy);
+    });
+    for (memref::CopyOp copy : copies) {
+      rewriter.setInsertionPoint(copy);
+      linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
+                               copy.getTarget());
+      rewriter.eraseOp(copy);
+    }
+    SmallVector<linalg::LinalgOp> named;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp>(op.getOperation()))
+        named.push_back(op);
+    });
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op))) {
+        op.emitOpError("cannot be written as a linalg.generic");
+        signalPassFailure();
+      }
+    }
+  }
+
+  void outline(linalg::LinalgOp op) {
+    Interface interface(op);
+    if (!interface.isSupported())
+      return;
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    ArrayRef<Value> values = interface.values.getArrayRef();
+    std::string name = ("gradc.kernel." + Twine(numKernels)).str();
+    auto type = builder.getFunctionType(ValueRange(values).getTypes(), {});
+    auto kernel = func::FuncOp::create(loc, name, type);
+    kernel.setPrivate();
+    kernel->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+    for (auto [i, value] : llvm::enumerate(values))
+      if (isa<MemRefType>(value.getType()) && interface.isNoAlias(value))
+        kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+    Block *body = kernel.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    mapping.map(values, body->getArguments());
+    for (Operation *constant : interface.constants)
+      builder.clone(*constant, mapping);
+    builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, loc);
+
+    StringRef callee = insert(kernel);
+    builder.setInsertionPoint(op);
+    func::CallOp::create(builder, loc, callee, TypeRange(), values);
+    op.erase();
+  }
+
+  /// Adds `kernel` to the module, or finds the one that equals it. Returns
+  /// the name to call.
+  StringRef insert(func::FuncOp kernel) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    std::string name = kernel.getName().str();
+    kernel.setName("kernel");
+    kernel->print(stream, OpPrintingFlags().useLocalScope());
+    kernel.setName(name);
+    auto [known, isNew] = kernels.try_emplace(text, name);
+    if (isNew) {
+      getOperation().push_back(kernel);
+      ++numKernels;
+    } else {
+      kernel->erase();
+    }
+    return known->second;
+  }
+
+  llvm::StringMap<std::string> kernels;
+};
+} // namespace

@@ -1,0 +1,27 @@
+//===- UnshareEmpty.cpp - One tensor.empty for each use -------------------===//
+
+#include "Lower/Passes.h"
+
+namespace mlir::grad {
+#define GEN_PASS_DEF_UNSHAREEMPTYPASS
+#include "Lower/Passes.h.inc"
+} // namespace mlir::grad
+
+using namespace mlir;
+
+namespace {
+struct UnshareEmptyPass : grad::impl::UnshareEmptyPassBase<UnshareEmptyPass> {
+  void runOnOperation() override {
+    SmallVector<tensor::EmptyOp> ops;
+    getOperation().walk([&](tensor::EmptyOp op) { ops.push_back(op); });
+    for (tensor::EmptyOp op : ops) {
+      for (OpOperand &use :
+           llvm::make_early_inc_range(op->getUses())) {
+        OpBuilder builder(use.getOwner());
+        use.set(builder.clone(*op)->getResult(0));
+      }
+      op.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,114 @@
+//===- Support.cpp - Calls, memory and failed assertions ------------------===//
+
+#include "Runtime/Support.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+using namespace gradc;
+
+namespace {
+/// What belongs to one running call of one thread.
+struct Invocation {
+  jmp_buf failure;
+  std::vector<void *> allocations;
+  std::string message;
+  Invocation *outer;
+};
+} // namespace
+
+static thread_local Invocation *current = nullptr;
+
+void gradc_rt_fail(const char *message) {
+  current->message = message;
+  longjmp(current->failure, 1);
+}
+
+/// Arenas are big and touched all over: from here on, huge pages pay.
+static constexpr size_t kHugePage = size_t(2) << 20;
+
+static void *allocate(size_t bytes) {
+  size_t alignment = bytes >= 2 * kHugePage ? kHugePage : 64;
+  size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment *
+                   alignment;
+  void *memory = std::aligned_alloc(alignment, rounded);
+  if (memory && alignment == kHugePage)
+    madvise(memory, rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+void *gradc_rt_alloc(int64_t bytes) {
+  void *memory = allocate(bytes);
+  if (!memory)
+    gradc_rt_fail("out of memory");
+  current->allocations.push_back(memory);
+  return memory;
+}
+
+CompiledFunction::~CompiledFunction() {
+  for (void *arena : freeArenas)
+    std::free(arena);
+}
+
+void *CompiledFunction::acquireArena() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!freeArenas.empty()) {
+      void *arena = freeArenas.back();
+      freeArenas.pop_back();
+      return arena;
+    }
+  }
+  return allocate(arenaBytes);
+}
+
+void CompiledFunction::releaseArena(void *arena) {
+  std::lock_guard<std::mutex> lock(mutex);
+  freeArenas.push_back(arena);
+}
+
+/// The frame that a failed assertion jumps back to. It holds no object with a
+/// destructor, and nothing it changes after `setjmp` is read afterwards.
+static bool runGuarded(CompiledFunction::Entry entry, void **arguments,
+                       Invocation &invocation) {
+  if (setjmp(invocation.failure))
+    return false;
+  entry(arguments);
+  return true;
+}
+
+bool CompiledFunction::call(const uintptr_t *pointers, std::string &error) {
+  void *inPlace[64];
+  std::vector<void *> onHeap;
+  void **arguments = inPlace;
+  if (numPointers + 1 > 64) {
+    onHeap.resize(numPointers + 1);
+    arguments = onHeap.data();
+  }
+  for (size_t i = 0; i < numPointers; ++i)
+    arguments[i] = reinterpret_cast<void *>(pointers[i]);
+  void *arena = arenaBytes ? acquireArena() : nullptr;
+  if (arenaBytes && !arena) {
+    error = "out of memory";
+    return false;
+  }
+  arguments[numPointers] = arena;
+
+  Invocation invocation;
+  invocation.outer = current;
+  current = &invocation;
+  bool succeeded = runGuarded(entry, arguments, invocation);
+  current = invocation.outer;
+
+  for (void *memory : invocation.allocations)
+    std::free(memory);
+  if (arena)
+    releaseArena(arena);
+  if (!succeeded)
+    error = std::move(invocation.message);
+  return succeeded;
+}

@@ -1,0 +1,87 @@
+//===- Support.h - What compiled code needs while it runs -------*- C++ -*-===//
+//
+// The runtime proper: calls into compiled code, its memory, failed
+// assertions, and matrix products. It knows nothing of MLIR or LLVM.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GRADC_RUNTIME_SUPPORT_H
+#define GRADC_RUNTIME_SUPPORT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gradc {
+
+/// A symbol that compiled code may refer to.
+struct RuntimeSymbol {
+  const char *name;
+  void *address;
+};
+
+/// Every symbol that compiled code may refer to.
+const std::vector<RuntimeSymbol> &runtimeSymbols();
+
+/// Uses the OpenBLAS of the `scipy-openblas32` package at `path` for matrix
+/// products. Returns an empty string or what went wrong; without a library,
+/// products run on a plain loop nest.
+std::string loadBlas(const std::string &path);
+
+/// A compiled function: its entry point and the scratch memory it wants.
+/// Calls from several threads at once each get an arena of their own; arenas
+/// are kept for the next call.
+class CompiledFunction {
+public:
+  using Entry = void (*)(void **);
+
+  CompiledFunction(Entry entry, size_t numPointers, size_t arenaBytes)
+      : entry(entry), numPointers(numPointers), arenaBytes(arenaBytes) {}
+  CompiledFunction(const CompiledFunction &) = delete;
+  CompiledFunction &operator=(const CompiledFunction &) = delete;
+  ~CompiledFunction();
+
+  /// Runs the function on the data pointers of its inputs and outputs.
+  /// Returns false, with the message of the assertion, when one fails; the
+  /// outputs then hold unspecified values.
+  bool call(const uintptr_t *pointers, std::string &error);
+
+  size_t getNumPointers() const { return numPointers; }
+  size_t getArenaBytes() const { return arenaBytes; }
+
+private:
+  void *acquireArena();
+  void releaseArena(void *arena);
+
+  Entry entry;
+  size_t numPointers;
+  size_t arenaBytes;
+  std::mutex mutex;
+  std::vector<void *> freeArenas;
+};
+
+} // namespace gradc
+
+extern "C" {
+/// Ends the running call with `message`; never returns.
+[[noreturn]] void gradc_rt_fail(const char *message);
+
+/// Memory whose size is known only while the code runs. It lives until the
+/// running call ends, in whichever way.
+void *gradc_rt_alloc(int64_t bytes);
+
+/// C[m,n] = sum_k A[m,k] B[k,n], added to C when `accumulate` is not 0.
+/// Strides count elements and may be anything, also zero.
+void gradc_gemm_f32(const float *a, const float *b, float *c, int64_t m,
+                    int64_t n, int64_t k, int64_t aRow, int64_t aCol,
+                    int64_t bRow, int64_t bCol, int64_t cRow, int64_t cCol,
+                    int64_t accumulate);
+void gradc_gemm_f64(const double *a, const double *b, double *c, int64_t m,
+                    int64_t n, int64_t k, int64_t aRow, int64_t aCol,
+                    int64_t bRow, int64_t bCol, int64_t cRow, int64_t cCol,
+                    int64_t accumulate);
+}
+
+#endif // GRADC_RUNTIME_SUPPORT_H
