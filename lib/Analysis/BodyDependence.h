@@ -1,4 +1,5 @@
-//===- BodyDependence.h - What a structured op's results are made of -------===//
+//===- BodyDependence.h - What a structured op's results are made of
+//-------===//
 //
 // A structured op computes each element of its results with a scalar body:
 // linalg ops, grad.scatter_add, tensor.generate and tensor.pad. Which operands

@@ -29,8 +29,8 @@ public:
     return success();
   }
   void setToEntryState(State *lattice) override {
-    propagateIfChanged(lattice,
-                       lattice->join(dataflow::ConstantValue::getUnknownConstant()));
+    propagateIfChanged(
+        lattice, lattice->join(dataflow::ConstantValue::getUnknownConstant()));
   }
 };
 } // namespace

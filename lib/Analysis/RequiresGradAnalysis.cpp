@@ -98,7 +98,8 @@ void RequiresGradAnalysis::visitNonControlFlowArguments(
     return;
   // (3)
   for (OpOperand &operand : op->getOpOperands()) {
-    auto argument = dyn_cast_if_present<BlockArgument>(getBodyArgument(operand));
+    auto argument =
+        dyn_cast_if_present<BlockArgument>(getBodyArgument(operand));
     if (!argument)
       continue;
     const RequiresGradLattice *lattice = getLatticeElementFor(

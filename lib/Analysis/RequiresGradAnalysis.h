@@ -52,9 +52,9 @@ public:
       : SparseForwardDataFlowAnalysis(solver), roots(roots), calls(calls) {}
 
   LogicalResult initialize(Operation *top) override;
-  LogicalResult visitOperation(Operation *op,
-                               ArrayRef<const RequiresGradLattice *> operands,
-                               ArrayRef<RequiresGradLattice *> results) override;
+  LogicalResult
+  visitOperation(Operation *op, ArrayRef<const RequiresGradLattice *> operands,
+                 ArrayRef<RequiresGradLattice *> results) override;
   void visitExternalCall(CallOpInterface call,
                          ArrayRef<const RequiresGradLattice *> operands,
                          ArrayRef<RequiresGradLattice *> results) override;

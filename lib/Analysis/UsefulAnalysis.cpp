@@ -105,9 +105,9 @@ UsefulAnalysis::visitOperation(Operation *op, ArrayRef<UsefulLattice *>,
   return success();
 }
 
-void UsefulAnalysis::visitExternalCall(CallOpInterface call,
-                                       ArrayRef<UsefulLattice *> operands,
-                                       ArrayRef<const UsefulLattice *> results) {
+void UsefulAnalysis::visitExternalCall(
+    CallOpInterface call, ArrayRef<UsefulLattice *> operands,
+    ArrayRef<const UsefulLattice *> results) {
   // (5)
   llvm::BitVector wanted(results.size());
   for (auto [index, result] : llvm::enumerate(results))

@@ -28,9 +28,9 @@ public:
         calls(calls) {}
 
   LogicalResult initialize(Operation *top) override;
-  LogicalResult visitOperation(Operation *op,
-                               ArrayRef<UsefulLattice *> operands,
-                               ArrayRef<const UsefulLattice *> results) override;
+  LogicalResult
+  visitOperation(Operation *op, ArrayRef<UsefulLattice *> operands,
+                 ArrayRef<const UsefulLattice *> results) override;
   void visitExternalCall(CallOpInterface call,
                          ArrayRef<UsefulLattice *> operands,
                          ArrayRef<const UsefulLattice *> results) override;

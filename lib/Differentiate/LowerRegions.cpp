@@ -108,7 +108,7 @@ class OperandStopper {
 public:
   void run(ModuleOp module) {
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!readsStoppedOperands(op))
+      if (!readsStoppedOperands(op) && !isUnknownCallUnderNoGrad(op))
         return WalkResult::advance();
       stopOperands(op);
       return WalkResult::skip();
@@ -116,6 +116,17 @@ public:
   }
 
 private:
+  /// A call whose callee has not been told of the mode.
+  static bool isUnknownCallUnderNoGrad(Operation *op) {
+    if (!isa<CallOpInterface>(op) || !isUnderNoGrad(op))
+      return false;
+    auto call = dyn_cast<func::CallOp>(op);
+    auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                             call, call.getCalleeAttr())
+                       : func::FuncOp();
+    return !callee || callee.isExternal() || !isNoGradFunction(callee);
+  }
+
   void stopOperands(Operation *op) {
     if (op->getNumResults() != 0 && op->getNumRegions() == 0 &&
         llvm::none_of(op->getResultTypes(), isDifferentiableType))

@@ -10,6 +10,7 @@ import torch
 from . import config
 from .backend import CompiledGraph, backend_into
 from .errors import InputError
+from .locks import waiting
 from .program import Program
 from .transformed import ir_of
 
@@ -54,6 +55,10 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
     def ir(stage: str, index: int = -1) -> str:
         return ir_of(programs(), stage, index)
 
+    if isinstance(compiled, torch.nn.Module):
+        compiled.forward = waiting(compiled.forward)
+    else:
+        compiled = waiting(compiled)
     # A compiled module forwards attributes to the module it wraps; these two are its own.
     object.__setattr__(compiled, "ir", ir)
     object.__setattr__(compiled, "programs", programs)

@@ -18,6 +18,7 @@ from .compiler import Mode, Stages, build
 from .dump import dump
 from .errors import GradcError
 from .frontend import ImportedProgram, import_graph
+from .locks import compile_lock
 from .program import Program
 from .signature import Signature, check_inputs, is_static, signature, with_constants
 
@@ -32,7 +33,9 @@ def compile_graph(
             the failing one are dumped all the same where ``GRADC_DUMP`` is set.
     """
     check_inputs(gm, inputs)
-    imported: ImportedProgram = import_graph(gm, inputs)
+    # The modes around the call are none of the program's business.
+    with compile_lock, torch.inference_mode(False), torch.enable_grad():
+        imported: ImportedProgram = import_graph(gm, inputs)
     folder = config.dump_folder()
     try:
         native, stages = build(imported.mlir, mode)

@@ -21,6 +21,7 @@ from torch.fx import GraphModule, Node
 
 from .errors import CaptureError, GradcError, SourceLocation
 from .frontend.diagnostics import location_of
+from .locks import waiting
 
 _library = torch.library.Library("gradc", "FRAGMENT")
 _library.define("output(Tensor x, int index) -> Tensor")
@@ -169,11 +170,13 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
 def compiled(backend: Callable, limit: int) -> Callable:
     """`_traced` under Dynamo: called with ``(fn, has_aux, args, kwargs)``, returns what ``fn``
     returns."""
-    return torch.compile(
-        _traced,
-        backend=backend,
-        fullgraph=True,
-        dynamic=False,
-        isolate_recompiles=True,
-        recompile_limit=limit,
+    return waiting(
+        torch.compile(
+            _traced,
+            backend=backend,
+            fullgraph=True,
+            dynamic=False,
+            isolate_recompiles=True,
+            recompile_limit=limit,
+        )
     )

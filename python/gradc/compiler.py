@@ -11,7 +11,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import scipy_openblas32
 import torch
 from mlir import ir
 from mlir.passmanager import PassManager
@@ -21,6 +23,7 @@ from ._lib import _gradc
 from .diagnostics import translated
 
 _gradc.register_passes()
+_gradc.load_blas(str(Path(scipy_openblas32.get_lib_dir()) / "libscipy_openblas.so"))
 
 #: A native function: addresses of the inputs, addresses of the results.
 NativeFunction = Callable[[Sequence[int], Sequence[int]], None]
@@ -33,7 +36,7 @@ class Mode(enum.Enum):
     #: A forward and a backward function.
     TAPE = "grad-tape"
     #: One function that computes results and gradients.
-    JOINT = "grad-joint,grad-gradient"
+    JOINT = "grad-lower-regions,grad-joint,grad-gradient"
 
 
 _ENTRIES = {
@@ -135,7 +138,7 @@ class Stages:
             if stage == "inferred":
                 run_pipeline(module, "grad-infer-requires-grad")
             elif stage == "differentiated":
-                run_pipeline(module, "grad-joint,grad-gradient")
+                run_pipeline(module, Mode.JOINT.value)
             elif stage != "imported":
                 run_pipeline(module, self.mode.value)
             if stage in ("forward", "backward"):

@@ -138,6 +138,7 @@ def _value_and_grad(
             transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__")
         )
     transformed.ir = transform.ir
+    transformed.programs = lambda: list(transform.programs)
     return transformed
 
 

@@ -50,3 +50,12 @@ function(gradc_add_passes target)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name ${target})
   add_public_tablegen_target(${target}PassesIncGen)
 endfunction()
+
+# gradc_set_rpath(TARGET): finds MLIR beside the package when installed (two
+# folders deep, in gradc/_lib or gradc/_bin), where it was built against when
+# not.
+function(gradc_set_rpath target)
+  set_target_properties(${target} PROPERTIES
+    BUILD_RPATH "${GRADC_MLIR_PYTHON}/_mlir_libs;${GRADC_MLIR_PYTHON}/lib;${GRADC_MLIR_PYTHON}/../llvm/lib"
+    INSTALL_RPATH "$ORIGIN/../../mlir/_mlir_libs;$ORIGIN/../../mlir/lib;$ORIGIN/../../llvm/lib")
+endfunction()

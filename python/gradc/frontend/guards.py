@@ -1,8 +1,8 @@
 """What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
 
-``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is a
-detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order ops
-raise ``UnsupportedError``.
+``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
+a detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order
+ops raise ``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _HIGHER_ORDER: dict[str, tuple[str, str]] = {
     "scan": ("torch scan is not supported yet", "use a Python loop with a fixed count"),
 }
 
-# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own choice.
+# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own
+# choice.
 _INLINED = {"tag_activation_checkpoint", "wrap", "wrap_activation_checkpoint", "invoke_subgraph"}
 
 
@@ -42,6 +43,13 @@ def prepare(gm: GraphModule) -> GraphModule:
     for node in list(gm.graph.nodes):
         if node.op == "call_function":
             _function(gm, node)
+        elif node.op == "call_method" and node.target in ("item", "tolist"):
+            raise UnsupportedError(
+                "makes Python numbers out of tensor data",
+                op=str(node.target),
+                location=location_of(node),
+                hint="keep the tensor: x.detach() behaves as the number in arithmetic",
+            )
         elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
             _method(gm, node)
     gm.graph.lint()
@@ -57,7 +65,11 @@ def _function(gm: GraphModule, node: Node) -> None:
             _inline(gm, node)
             return
         reason, hint = _HIGHER_ORDER.get(
-            name, ("is a higher-order operation that is not supported", "express it with plain operations")
+            name,
+            (
+                "is a higher-order operation that is not supported",
+                "express it with plain operations",
+            ),
         )
         raise UnsupportedError(reason, op=name, location=location_of(node), hint=hint)
     if name == "_enter_inference_mode":
@@ -97,9 +109,11 @@ def _method(gm: GraphModule, node: Node) -> None:
     source: Any = node.args[0]
     if not wanted and isinstance(source, Node) and source.op == "placeholder":
         raise UnsupportedError(
-            "turns off the gradient of an argument from inside", op="requires_grad_",
-            location=location_of(node), hint="use x = x.detach()",
-        )  # fmt: skip
+            "turns off the gradient of an argument from inside",
+            op="requires_grad_",
+            location=location_of(node),
+            hint="use x = x.detach()",
+        )
     # A fresh leaf has no path to any argument: nothing to record.
     node.replace_all_uses_with(source)
     gm.graph.erase_node(node)
@@ -109,7 +123,9 @@ def _inline(gm: GraphModule, node: Node) -> None:
     """Replace a call of a subgraph by the subgraph's nodes."""
     body_at = next(i for i, a in enumerate(node.args) if isinstance(a, Node) and a.op == "get_attr")
     body = getattr(gm, node.args[body_at].target)
-    operands = [a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)]
+    operands = [
+        a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)
+    ]
     env: dict[Node, Any] = {}
     remaining = iter(operands)
     result: Any = None
