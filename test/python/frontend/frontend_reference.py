@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.fx import GraphModule, Interpreter, Node
+
 from gradc.frontend import ImportedProgram, import_graph
 from gradc.frontend.importer import Traced, trace_program
 from gradc.frontend.ops import STOP, VALUE_OF
-from torch.fx import GraphModule, Interpreter, Node
 
 
 def capture(function: Callable, *args: Any) -> tuple[GraphModule, list[Any]]:

@@ -7,6 +7,7 @@ import inspect
 import pytest
 import torch
 from frontend_reference import imported
+
 from gradc.errors import CaptureError, GradcError, UnsupportedError
 
 

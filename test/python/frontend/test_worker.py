@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+
 from gradc.errors import CaptureError
 from gradc.frontend.lowering import Lowering
 
