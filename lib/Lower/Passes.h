@@ -3,9 +3,9 @@
 #ifndef GRADC_LOWER_PASSES_H
 #define GRADC_LOWER_PASSES_H
 
-#include "GradDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace mlir::grad {
 #define GEN_PASS_DECL

@@ -1,5 +1,6 @@
 //===- Strip.cpp - Plain types and no barriers ----------------------------===//
 
+#include "GradDialect.h"
 #include "Lower/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 

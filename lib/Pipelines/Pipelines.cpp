@@ -19,6 +19,7 @@ static void addSimplification(OpPassManager &manager) {
   manager.addPass(createSymbolDCEPass());
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createFoldZerosPass());
+  manager.addNestedPass<func::FuncOp>(createGatherWindowsPass());
   manager.addPass(createCSEPass());
 }
 

@@ -42,9 +42,8 @@ struct FoldZeroInit : OpRewritePattern<linalg::GenericOp> {
       if (!type.hasStaticShape())
         continue;
       Value term = add.getLhs() == out ? add.getRhs() : add.getLhs();
-      Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(),
-                                            type.getShape(),
-                                            type.getElementType());
+      Value empty = tensor::EmptyOp::create(
+          rewriter, op.getLoc(), type.getShape(), type.getElementType());
       rewriter.modifyOpInPlace(op, [&] {
         init.set(empty);
         add.getResult().replaceAllUsesWith(term);

@@ -19,4 +19,22 @@ def FoldZerosPass : Pass<"grad-fold-zeros", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def GatherWindowsPass : Pass<"grad-gather-windows", "::mlir::func::FuncOp"> {
+  let summary = "turn sums into overlapping windows into sums over a window";
+  let description = [{
+    The adjoint of a convolution by its input adds products to overlapping
+    positions, `dx[2 p + q] += ct[p] * w[q]`. This pass rewrites it as a
+    convolution of the spread and padded cotangent with the reversed filter,
+    which has parallel loops and compiles to matrix products.
+
+    ```mlir
+    // Before: out map (p, q) -> (p * 2 + q), every loop a reduction
+    // After:  in map (x, q) -> (x + q) on the spread cotangent, x parallel
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // GRADC_SIMPLIFY_PASSES_TD

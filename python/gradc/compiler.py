@@ -11,7 +11,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import scipy_openblas32
 import torch
 from mlir import ir
 from mlir.passmanager import PassManager
@@ -21,6 +23,7 @@ from ._lib import _gradc
 from .diagnostics import translated
 
 _gradc.register_passes()
+_gradc.load_blas(str(Path(scipy_openblas32.get_lib_dir()) / "libscipy_openblas.so"))
 
 #: A native function: addresses of the inputs, addresses of the results.
 NativeFunction = Callable[[Sequence[int], Sequence[int]], None]

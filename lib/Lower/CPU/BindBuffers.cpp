@@ -10,8 +10,16 @@ namespace mlir::grad {
 using namespace mlir;
 using namespace mlir::grad;
 
+/// Tensors without elements are passed as one kind of empty buffer, and never
+/// looked at.
+static bool isEmpty(Type type) {
+  return cast<RankedTensorType>(type).getNumElements() == 0;
+}
+
 static MemRefType getBufferType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
+  if (isEmpty(type))
+    return MemRefType::get({0}, tensor.getElementType());
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
@@ -27,10 +35,12 @@ static void bind(func::FuncOp function) {
   for (Value result : terminator.getOperands()) {
     MemRefType bufferType = getBufferType(result.getType());
     Value buffer = body.addArgument(bufferType, result.getLoc());
+    buffers.push_back(bufferType);
+    if (isEmpty(result.getType()))
+      continue;
     bufferization::MaterializeInDestinationOp::create(
         builder, terminator.getLoc(), /*result=*/Type(), result, buffer,
         /*restrict=*/true, /*writable=*/true);
-    buffers.push_back(bufferType);
   }
   terminator->setOperands({});
 
@@ -41,6 +51,14 @@ static void bind(func::FuncOp function) {
     Type tensorType = argument.getType();
     MemRefType bufferType = getBufferType(tensorType);
     arguments.push_back(bufferType);
+    if (isEmpty(tensorType)) {
+      auto tensor = cast<RankedTensorType>(tensorType);
+      argument.replaceAllUsesWith(
+          tensor::EmptyOp::create(builder, argument.getLoc(), tensor.getShape(),
+                                  tensor.getElementType()));
+      argument.setType(bufferType);
+      continue;
+    }
     argument.setType(bufferType);
     // Restricted, because bufferization asks for it: arguments may share
     // memory, but nothing is ever written to them.

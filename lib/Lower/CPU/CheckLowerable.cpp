@@ -1,5 +1,6 @@
 //===- CheckLowerable.cpp - Refuse what cannot be compiled ----------------===//
 
+#include "GradDialect.h"
 #include "Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

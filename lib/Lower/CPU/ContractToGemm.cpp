@@ -164,6 +164,10 @@ struct ContractToGemmPass
   }
 
   void lower(linalg::GenericOp op) {
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0)) {
+      op.erase();
+      return;
+    }
     SumOfProducts sum = *matchSumOfProducts(op);
     std::optional<GemmLoops> loops = classify(op, sum);
     if (!loops)
@@ -189,8 +193,8 @@ struct ContractToGemmPass
       Value size = arith::ConstantIndexOp::create(builder, loc, loop.size);
       auto nest = scf::ForOp::create(builder, loc, zero, size, one);
       builder.setInsertionPointToStart(nest.getBody());
-      for (auto [address, stride] :
-           llvm::zip(addresses, ArrayRef{loop.lhs, loop.rhs, loop.out}))
+      std::array<int64_t, 3> strides = {loop.lhs, loop.rhs, loop.out};
+      for (auto [address, stride] : llvm::zip(addresses, strides))
         address = advance(builder, loc, address, nest.getInductionVar(),
                           stride * bytes);
     }

@@ -1,5 +1,6 @@
 //===- LowerScatterAdd.cpp - grad.scatter_add as loops --------------------===//
 
+#include "GradDialect.h"
 #include "Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

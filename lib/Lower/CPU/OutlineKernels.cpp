@@ -81,7 +81,10 @@ struct OutlineKernelsPass
     getOperation()->walk([&](memref::CopyOp copy) {
       auto source = dyn_cast<MemRefType>(copy.getSource().getType());
       auto target = dyn_cast<MemRefType>(copy.getTarget().getType());
-      if (source && target &&
+      // An empty buffer has strides that no later pass wants to see.
+      if (source && source.hasStaticShape() && source.getNumElements() == 0)
+        rewriter.eraseOp(copy);
+      else if (source && target &&
           !(source.getLayout().isIdentity() && target.getLayout().isIdentity()))
         copies.push_back(copy);
     });
@@ -106,6 +109,10 @@ struct OutlineKernelsPass
   }
 
   void outline(linalg::LinalgOp op) {
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0)) {
+      op.erase();
+      return;
+    }
     Interface interface(op);
     if (!interface.isSupported())
       return;

@@ -180,9 +180,9 @@ struct PlanArenaPass : grad::impl::PlanArenaPassBase<PlanArenaPass> {
                           builder.getUnitAttr());
     Block &body = function.getBody().front();
     Value arena = body.getArguments().back();
-    builder.setInsertionPointToStart(&body);
     for (Buffer &buffer : buffers) {
       Location loc = buffer.alloc.getLoc();
+      builder.setInsertionPointToStart(&body);
       Value offset =
           arith::ConstantIndexOp::create(builder, loc, buffer.offset);
       Value view = memref::ViewOp::create(builder, loc, buffer.alloc.getType(),

@@ -1,7 +1,8 @@
-"""Activations and elementwise ops with kinks, written so that every derivative is PyTorch's at the kink.
+"""Activations and elementwise ops with kinks, written so that every derivative is PyTorch's at the
+kink.
 
-``torch.where`` decides: the chosen branch alone has a gradient. A branch that would overflow where it is
-not chosen gets a harmless operand there, because 0 * inf in its derivative would be NaN.
+``torch.where`` decides: the chosen branch alone has a gradient. A branch that would overflow where
+it is not chosen gets a harmless operand there, because 0 * inf in its derivative would be NaN.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
 
 
 def _log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
-    """As ``log_sigmoid``; the second result is a buffer of the backward kernel that nothing reads."""
+    """As ``log_sigmoid``; the second result is a buffer of the backward kernel, unused here."""
     return log_sigmoid(compute_in(x)).to(x.dtype), torch.zeros_like(x)
 
 
@@ -106,7 +107,7 @@ def _clamp(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
 
 
 def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
-    """1 at the bounds for the input, and for a bound where it is the result strictly; NaN bounds win."""
+    """1 at the bounds for the input, and for a bound that alone is the result; NaN bounds win."""
     dtype = x.dtype
     for bound in (low, high):
         if bound is not None:
@@ -117,6 +118,8 @@ def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = No
     out = x
     if low is not None:
         low = low.to(dtype)
+        if high is not None:  # a lower bound that meets the upper one has no gradient
+            low = where(low < high, low, STOP(low))
         out = where((out < low) | (low != low), low, out)
     if high is not None:
         high = high.to(dtype)
@@ -129,19 +132,31 @@ def _softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
     return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0.0))
 
 
+def _sigmoid(x: Tensor) -> Tensor:
+    """exp never overflows; the derivative of 1 / (1 + exp(-x)) would be inf / inf."""
+    positive = x >= 0
+    power = torch.exp(where(positive, -x, x))
+    return where(positive, 1.0, power) / (1.0 + power)
+
+
+def _threshold(x: Tensor, threshold: float, value: float) -> Tensor:
+    """NaN passes; in torch-mlir's form it does not."""
+    return where(x <= threshold, value, x)
+
+
 def _silu(x: Tensor) -> Tensor:
     """x * sigmoid(x) in f32 for half precision."""
     return x * torch.sigmoid(x)
 
 
 def _xlogy(x: Tensor, y: Tensor) -> Tensor:
-    """0 at x = 0 where log y is not finite; elsewhere the derivative of x is log y, also at x = 0."""
+    """0 at x = 0 where log y is not finite; elsewhere the derivative is log y, also at x = 0."""
     zero = (x == 0) & ((y <= 0) | (y == math.inf))
     return where(zero, 0.0, x * torch.log(where(zero, 1.0, y)))
 
 
 def _logaddexp(x: Tensor, y: Tensor) -> Tensor:
-    """The value as eager has it; the path through shifted exponentials has the right derivatives at ties."""
+    """Eager's value; the path through shifted exponentials has the right derivatives at ties."""
     x, y = torch.broadcast_tensors(x, y)
     top = STOP(where((x >= y) | (x != x), x, y))
     top = where(top.abs() == math.inf, 0.0, top)
@@ -168,9 +183,13 @@ def _hypot(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _rrelu(
-    x: Tensor, noise: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+    x: Tensor,
+    noise: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
     generator: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Without training there is nothing random about it."""
     return NotImplemented if training else _leaky_relu(x, (lower + upper) / 2)
 
@@ -189,6 +208,8 @@ ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.hypot.default: _hypot,
     aten.softplus.default: _elementwise(_softplus),
     aten.mish.default: _elementwise(_mish),
+    aten.sigmoid.default: _elementwise(_sigmoid),
+    aten.threshold.default: _elementwise(_threshold),
     aten.silu.default: _elementwise(_silu),
     aten.log_sigmoid_forward.default: _log_sigmoid_forward,
     aten.clamp.default: _clamp,

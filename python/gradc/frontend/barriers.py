@@ -1,14 +1,14 @@
 """Where a gradient stops in eager PyTorch, written into the graph.
 
-The graph is run once on fake tensors with autograd on, so PyTorch itself says at every op which tensors
-have a gradient path. What the graph alone would not know is then made explicit:
+The graph is run once on fake tensors with autograd on, so PyTorch itself says at every op which
+tensors have a gradient path. What the graph alone would not know is then made explicit:
 
-* An op that reads a tensor whose *storage* carries a gradient while the tensor itself does not (it was
-  detached, or grad mode is off) reads ``stop_gradient(tensor)`` instead. The barrier sits at the reading
-  op, never at the view, so that functionalisation still sees the alias.
-* An in-place write which eager keeps off the gradient path (under ``no_grad``, or into a detached alias)
-  becomes ``t.copy_(value_of(new, t))``: the new value with the old path. Functionalisation carries this
-  through any chain of views.
+* An op that reads a tensor whose *storage* carries a gradient while the tensor itself does not (it
+  was detached, or grad mode is off) reads ``stop_gradient(tensor)`` instead. The barrier sits at
+  the reading op, never at the view, so that functionalisation still sees the alias.
+* An in-place write which eager keeps off the gradient path (under ``no_grad``, or into a detached
+  alias) becomes ``t.copy_(value_of(new, t))``: the new value with the old path. Functionalisation
+  carries this through any chain of views.
 
 Start reading at ``mark``.
 """
@@ -30,13 +30,23 @@ aten = torch.ops.aten
 
 # Ops that read nothing of an operand but its shape and dtype.
 _SHAPE_ONLY = {
-    aten.zeros_like, aten.ones_like, aten.full_like, aten.empty_like, aten.rand_like, aten.randn_like,
-    aten.randint_like, aten.new_zeros, aten.new_ones, aten.new_full, aten.new_empty,
+    aten.zeros_like,
+    aten.ones_like,
+    aten.full_like,
+    aten.empty_like,
+    aten.rand_like,
+    aten.randn_like,
+    aten.randint_like,
+    aten.new_zeros,
+    aten.new_ones,
+    aten.new_full,
+    aten.new_empty,
     aten.new_empty_strided,
-}  # fmt: skip
+}
 
-# Eager forbids writing into one of several views; internal code does it through the unsafe forms, which
-# share memory all the same but are not tracked as views. The trace shows the safe form for both.
+# Eager forbids writing into one of several views; internal code does it through the unsafe forms,
+# which share memory all the same but are not tracked as views. The trace shows the safe form for
+# both.
 _UNTRACKED = {
     aten.split.Tensor: aten.unsafe_split.Tensor,
     aten.split_with_sizes.default: aten.unsafe_split_with_sizes.default,
@@ -48,8 +58,8 @@ _UNTRACKED = {
 class Marked:
     """The graph with its barriers, and what eager execution says of its outputs.
 
-    ``gm`` takes the tensors of the traced graph and returns a tuple of the outputs listed in ``kept``
-    (indices into the original outputs); the others are constants, inputs or repetitions.
+    ``gm`` takes the tensors of the traced graph and returns a tuple of the outputs listed in
+    ``kept`` (indices into the original outputs); the others are constants, inputs or repetitions.
     """
 
     gm: GraphModule
@@ -65,8 +75,9 @@ class Marked:
 def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
     """Write the barriers of ``pre`` (a pre-dispatch ATen graph) into a copy of it.
 
-    ``inputs`` are fake tensors, one a placeholder, not leaves, with the ``requires_grad`` of the call.
-    Raises ``UnsupportedError`` for a write into a detached alias whose new value itself carries a gradient.
+    ``inputs`` are fake tensors, one a placeholder, not leaves, with the ``requires_grad`` of the
+    call. Raises ``UnsupportedError`` for a write into a detached alias whose new value itself
+    carries a gradient.
     """
     grad_mode = torch.is_grad_enabled()
     try:
@@ -83,13 +94,14 @@ def _differentiable(value: Any) -> bool:
 def _has_path(value: Any) -> bool:
     """Whether a gradient would go further back from here.
 
-    Stricter than ``requires_grad``, which a view made under ``no_grad`` takes from its base although its
-    gradient ends at the view itself.
+    Stricter than ``requires_grad``, which a view made under ``no_grad`` takes from its base
+    although its gradient ends at the view itself.
     """
     try:
         return isinstance(value, torch.Tensor) and value.grad_fn is not None
     except RuntimeError:
-        # A view made under no_grad whose base was written since: eager only lets it be read without one.
+        # A view made under no_grad whose base was written since: eager only lets it be read without
+        # one.
         return False
 
 
@@ -150,7 +162,7 @@ class _Marker:
         return _differentiable(value) and _storage(value) in self.carrying
 
     def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
-        """What an op may read of ``node``: itself, or a barrier on it when eager gives no gradient."""
+        """What an op may read of ``node``: itself, or a barrier where eager has no gradient."""
         stop = force or not torch.is_grad_enabled() or not _has_path(self.eager[node])
         if not (stop and self._carries(node)):
             return self.new[node]
@@ -177,18 +189,17 @@ class _Marker:
         if any(self._carries(n) for n in written):
             raise UnsupportedError(
                 "writes in place to several tensors, one of which carries a gradient",
-                op=op_name(node), location=location_of(node),
+                op=op_name(node),
+                location=location_of(node),
                 hint="use the form of the operation that returns new tensors",
-            )  # fmt: skip
+            )
         before = {n: _has_path(self.eager[n]) for n in node.all_input_nodes}
         value = self._run(node)
         outputs = list(_tensors(value))
         operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
         alias = bool(outputs) and {_storage(t) for t in outputs} <= {_storage(t) for t in operands}
         packet = getattr(node.target, "overloadpacket", None)
-        if alias or packet in _SHAPE_ONLY or node.target is not aten.item.default and not any(
-            _differentiable(t) for t in outputs
-        ):
+        if alias or packet in _SHAPE_ONLY or not any(map(_differentiable, outputs)):
             # Views only pass the storage on; ops without a differentiable result need no barrier.
             new = self._copy(node, lambda n: self.new[n])
         else:
@@ -206,7 +217,9 @@ class _Marker:
             if parameter.alias_info is None or not parameter.alias_info.is_write:
                 continue
             arg = node.args[index] if index < len(node.args) else node.kwargs.get(parameter.name)
-            written += [n for n in (arg if isinstance(arg, (list, tuple)) else [arg]) if n is not None]
+            written += [
+                n for n in (arg if isinstance(arg, (list, tuple)) else [arg]) if n is not None
+            ]
         return written
 
     def _in_place(self, node: Node, target: Node) -> None:
@@ -216,11 +229,12 @@ class _Marker:
         others = [n for n in node.all_input_nodes if n is not target]
         if off_path and grad_mode and any(_has_path(self.eager[n]) for n in others):
             raise UnsupportedError(
-                "writes a value that carries a gradient into a detached alias of a tensor that has a "
-                "gradient path of its own",
-                op=op_name(node), location=location_of(node),
+                "writes a value that carries a gradient into a detached alias of a tensor that "
+                "has a gradient path of its own",
+                op=op_name(node),
+                location=location_of(node),
                 hint="clone the detached tensor before writing to it",
-            )  # fmt: skip
+            )
         stops = {n: self._stopped(n, node) for n in others}
         if not off_path:
             stops[target] = self.new[target]

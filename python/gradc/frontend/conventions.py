@@ -1,8 +1,9 @@
 """Which ATen ops keep PyTorch's derivative through the lowering, and which are refused.
 
-A value that requires grad may pass through an op of ``KEPT`` (its lowered form has the same derivative at
-every point, kinks included) or one that is outlined (outline.py). An op of ``REFUSED`` has a reason of its
-own; any other op is refused because nobody has checked it. Ops that no gradient reaches are free.
+A value that requires grad may pass through an op of ``KEPT`` (its lowered form has the same
+derivative at every point, kinks included) or one that is outlined (outline.py). An op of
+``REFUSED`` has a reason of its own; any other op is refused because nobody has checked it. Ops that
+no gradient reaches are free.
 """
 
 from __future__ import annotations
@@ -23,60 +24,91 @@ REFUSED: dict[str, tuple[str, str]] = {
         "reads memory by strides, which a functional program does not have",
         "use view, transpose, unfold or indexing instead",
     ),
-    "median": ("has no lowering", "use sort-free statistics or detach"),
     "cummax": ("has no lowering", _WAY_OUT),
     "cummin": ("has no lowering", _WAY_OUT),
     "logcumsumexp": ("the derivative of its scan is not known to the compiler", _WAY_OUT),
     "fmax": ("its treatment of ties and NaN would be lost", "use torch.maximum"),
     "fmin": ("its treatment of ties and NaN would be lost", "use torch.minimum"),
     "logaddexp2": ("its lowering differs from PyTorch at ties", "use torch.logaddexp"),
-    "_cdist_forward": (
-        "the derivative of a distance of 0 would be lost",
-        "write the distances with torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)",
+    "multi_margin_loss": (
+        "its derivative at the margin would be lost",
+        "write it with torch.where",
     ),
-    "_euclidean_dist": (
-        "the derivative of a distance of 0 would be lost",
-        "write the distances with torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)",
+    "multilabel_margin_loss_forward": (
+        "its derivative at the margin would be lost",
+        "write it with torch.where",
     ),
-    "sort": ("needs the tm_tensor dialect", "use max/min, or detach"),
-    "topk": ("needs the tm_tensor dialect", "use max/min, or detach"),
-    "kthvalue": ("needs the tm_tensor dialect", "use max/min, or detach"),
+    "grid_sampler_2d": (
+        "its derivative at the border would be lost",
+        'use padding_mode="zeros"',
+    ),
     "adaptive_max_pool2d": ("its ties would be lost", "use max_pool2d with explicit sizes"),
-    "max_pool3d_with_indices": ("its ties would be lost", "use max_pool2d over reshaped dimensions"),
-    "max_unpool2d": ("is a scatter, which has no lowering yet", _WAY_OUT),
+    "max_pool3d_with_indices": (
+        "its ties would be lost",
+        "use max_pool2d over reshaped dimensions",
+    ),
+}
+
+# Refused with or without a gradient: torch-mlir makes ops of its tm_tensor dialect of them, which
+# MLIR does not have (and for some it aborts).
+_SCATTER = (
+    "is a scatter, which has no lowering yet",
+    "write slices (x[2:4] = y) or choose with torch.where under a mask",
+)
+_ORDER = ("sorts, which has no lowering yet", "use max, min or argmax, or sort outside")
+UNLOWERED: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("sort", "topk", "kthvalue", "median", "mode"), _ORDER),
+    **dict.fromkeys(
+        (
+            "index_put",
+            "_unsafe_index_put",
+            "scatter",
+            "scatter_add",
+            "scatter_reduce",
+            "index_add",
+            "index_copy",
+            "index_fill",
+            "masked_scatter",
+            "put",
+            "max_unpool2d",
+            "bincount",
+        ),
+        _SCATTER,
+    ),
 }
 
 # fmt: off
 KEPT = frozenset("""
-    abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh alias avg_pool1d avg_pool2d avg_pool3d
-    baddbmm bmm cat ceil clone complex conj_physical constant_pad_nd convolution copy cos cosh
-    detach diagonal diag_embed div dot embedding erf exp exp2 expand expm1 flip floor floor_divide
-    fmod gather hypot imag index index_select lift_fresh_copy lift log log10 log1p log2 lerp
-    masked_fill mm mul mv neg nll_loss_forward nll_loss2d_forward permute pixel_shuffle pow
-    real reciprocal reflection_pad1d reflection_pad2d remainder repeat replication_pad2d
-    roll round rsqrt rsub select sigmoid sign sgn sin sinh slice slice_scatter split split_with_sizes
-    select_scatter sqrt square squeeze stack sub sum t tan tanh transpose tril triu trunc unbind unfold
-    unsqueeze upsample_nearest1d upsample_nearest2d view view_as_complex view_as_real where _to_copy
-    _unsafe_index _unsafe_view unsafe_split convert_element_type relu threshold _conj
-    tile unflatten flatten reshape col2im im2col _reshape_alias contiguous to
+    abs acos acosh add addcdiv addcmul asin asinh atan atan2 atanh alias avg_pool1d avg_pool2d
+    avg_pool3d baddbmm bmm cat ceil clone complex conj_physical constant_pad_nd convolution copy cos
+    cosh detach diagonal diag_embed div dot embedding erf exp exp2 expand expm1 flip floor
+    floor_divide fmod gather hypot imag index index_select lift_fresh_copy lift log log10 log1p log2
+    lerp masked_fill mm mul mv neg nll_loss_forward nll_loss2d_forward permute pixel_shuffle pow
+    real reciprocal reflection_pad1d reflection_pad2d remainder repeat replication_pad2d roll round
+    rsqrt rsub select sigmoid sign sgn sin sinh slice slice_scatter split split_with_sizes
+    select_scatter sqrt square squeeze stack sub sum t tan tanh transpose tril triu trunc unbind
+    unfold unsqueeze upsample_nearest1d upsample_nearest2d view view_as_complex view_as_real where
+    _to_copy _unsafe_index _unsafe_view unsafe_split convert_element_type relu threshold _conj tile
+    unflatten flatten reshape col2im im2col _reshape_alias contiguous to
 """.split())
 
 OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices".split())
 # fmt: on
 
 _SHAPE_ONLY = frozenset(
-    "zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty new_empty_strided".split()
+    "zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty "
+    "new_empty_strided".split()
 )
 
 
 def refuse(name: str) -> NoReturn:
     """Raise for the op ``name`` of the table; the caller adds the location."""
     reason, hint = REFUSED[name]
-    raise UnsupportedError(reason, op=f"aten.{name}", hint=hint)
+    raise UnsupportedError(reason, hint=hint)
 
 
 def carrying(graph: Graph, inputs: list[bool]) -> set[Node]:
-    """The nodes of a functional ATen graph that may carry a gradient, given which placeholders do."""
+    """The nodes of a functional ATen graph that may carry a gradient, given the placeholders."""
     result: set[Node] = set()
     flags = iter(inputs)
     for node in graph.nodes:
@@ -92,11 +124,19 @@ def _passes(node: Node, known: set[Node]) -> bool:
     if node.target is STOP or packet_name(node) in _SHAPE_ONLY:
         return False
     sources = [node.args[1]] if node.target is VALUE_OF else node.all_input_nodes
+    return any(source in known for source in sources) and any(map(_differentiable, _read(node)))
+
+
+def _read(node: Node) -> list[Any]:
+    """The results of ``node`` that anything reads."""
     value = node.meta.get("val")
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return any(source in known for source in sources) and any(
-        isinstance(v, torch.Tensor) and (v.is_floating_point() or v.is_complex()) for v in values
-    )
+    if not isinstance(value, (list, tuple)):
+        return [value]
+    return [user.meta.get("val") for user in node.users]
+
+
+def _differentiable(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def packet_name(node: Node) -> str:
@@ -106,11 +146,14 @@ def packet_name(node: Node) -> str:
 
 
 def check(graph: Graph, carries: set[Node]) -> None:
-    """Raise ``UnsupportedError`` if a gradient reaches an op whose derivative would not be PyTorch's."""
+    """Raise ``UnsupportedError`` if a gradient reaches an op that would not keep PyTorch's."""
     for node in graph.nodes:
+        name = packet_name(node)
+        if node.op == "call_function" and name in UNLOWERED:
+            reason, hint = UNLOWERED[name]
+            raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)
         if node not in carries or node.op != "call_function" or node.target in (STOP, VALUE_OF):
             continue
-        name = packet_name(node)
         if name == "getitem" or name in KEPT or name in OUTLINED:
             continue
         reason, hint = REFUSED.get(
@@ -118,5 +161,7 @@ def check(graph: Graph, carries: set[Node]) -> None:
         )
         raise UnsupportedError(
             f"a gradient flows through it, and {reason}",
-            op=op_name(node), location=location_of(node), hint=hint,
-        )  # fmt: skip
+            op=op_name(node),
+            location=location_of(node),
+            hint=hint,
+        )

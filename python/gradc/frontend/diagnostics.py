@@ -25,16 +25,25 @@ def location_of(node: Node) -> SourceLocation | None:
 def op_name(node: Node) -> str:
     """The node's operation as the user would look it up, for example ``aten.sum.dim_IntList``."""
     target = node.target
-    return target if isinstance(target, str) else getattr(target, "__name__", str(target)) \
-        if not isinstance(target, torch._ops.OpOverload) else str(target)
+    if isinstance(target, (str, torch._ops.OpOverload)):
+        return str(target)
+    return getattr(target, "__name__", str(target))
 
 
-def mlir_location(node: Node) -> str:
-    """``loc(...)`` text for the node: file and line, or the operation's name when there is no trace."""
+def mlir_location(node: Node, ordinal: int = 0) -> str:
+    """``loc("file":line:ordinal)``; the operation's name and line 0 when there is no trace.
+
+    The column, which nobody knows, carries ``ordinal`` through the lowering so that a complaint can
+    be traced to its node.
+    """
     where = location_of(node)
-    if where is None:
-        return f"loc({quote(op_name(node))})"
-    return f"loc({quote(where.file)}:{where.line}:0)"
+    file, line = (where.file, where.line) if where else (op_name(node), 0)
+    return f"loc({quote(file)}:{line}:{ordinal})"
+
+
+def without_ordinals(text: str) -> str:
+    """MLIR text with every location's column 0 again."""
+    return re.sub(r'("(?:[^"\\\n]|\\.)*":\d+):\d+(?=\))', r"\1:0", text)
 
 
 def quote(text: str) -> str:

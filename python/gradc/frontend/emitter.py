@@ -1,9 +1,9 @@
 """The functional ATen graph as text in torch-mlir's ``torch`` dialect.
 
-Written out here rather than through torch-mlir's own importer, so that torch-mlir (another LLVM, with hangs
-and aborts of its own) is never loaded into the user's process. Barriers and outlined ops are calls to
-private declarations; the worker gives them their bodies once everything else is lowered. One op a line,
-so a complaint of the parser can be traced to its node.
+Written out here rather than through torch-mlir's own importer, so that torch-mlir (another LLVM,
+with hangs and aborts of its own) is never loaded into the user's process. Barriers and outlined ops
+are calls to private declarations; the worker gives them their bodies once everything else is
+lowered. One op a line, so a complaint of the parser can be traced to its node.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of, mlir_location, op_name, quote
+from .mlir_types import dtype_number, vtensor
 from .ops import STOP, VALUE_OF
 from .outline import outline
-from .mlir_types import dtype_number, vtensor
 
 aten = torch.ops.aten
 
@@ -48,11 +48,15 @@ _SCALAR_OVERLOADS = {
 
 @dataclass
 class Emitted:
-    """``module``: torch-dialect text. ``definitions``: the outlined functions. ``lines``: line -> node."""
+    """``module``: torch-dialect text. ``definitions``: the outlined functions.
+
+    ``lines`` and ``ordinals`` find the node of a line of the text and of a location's column.
+    """
 
     module: str
     definitions: str
     lines: dict[int, Node]
+    ordinals: dict[int, Node]
 
 
 @dataclass
@@ -62,6 +66,7 @@ class _Writer:
     lines: list[str] = field(default_factory=list)
     owners: list[Node | None] = field(default_factory=list)
     constants: dict[tuple[str, str], str] = field(default_factory=dict)
+    ordinals: dict[int, Node] = field(default_factory=dict)
     declarations: list[str] = field(default_factory=list)
     definitions: list[str] = field(default_factory=list)
     counter: int = 0
@@ -76,23 +81,41 @@ def emit(graph: Graph, results: list[Node], names: list[str]) -> Emitted:
         arguments.append(f"%arg{index}: {vtensor(node.meta['val'])} loc({quote(names[index])})")
     for node in graph.nodes:
         if node.op == "call_function":
+            writer.ordinals[len(writer.ordinals) + 1] = node
             _emit_call(writer, node)
         elif node.op == "get_attr":
-            raise UnsupportedError(f"constant {node.target} was not lifted", location=location_of(node))
+            raise UnsupportedError(
+                f"constant {node.target} was not lifted", location=location_of(node)
+            )
     kinds = [vtensor(node.meta["val"]) for node in results]
     values = [writer.names[node] for node in results]
     header = ["module {", *writer.declarations]
     header.append(f"func.func @main({', '.join(arguments)}) -> ({', '.join(kinds)}) {{")
-    tail = [f"func.return {', '.join(values)} : {', '.join(kinds)}" if values else "func.return", "}", "}"]
+    tail = [
+        f"func.return {', '.join(values)} : {', '.join(kinds)}" if values else "func.return",
+        "}",
+        "}",
+    ]
     lines = {
-        len(header) + index + 1: owner for index, owner in enumerate(writer.owners) if owner is not None
+        len(header) + index + 1: owner
+        for index, owner in enumerate(writer.owners)
+        if owner is not None
     }
-    return Emitted("\n".join(header + writer.lines + tail), "\n".join(writer.definitions), lines)
+    return Emitted(
+        "\n".join(header + writer.lines + tail),
+        "\n".join(writer.definitions),
+        lines,
+        writer.ordinals,
+    )
 
 
 def _line(w: _Writer, text: str, owner: Node | None = None) -> None:
     w.lines.append(text)
     w.owners.append(owner)
+
+
+def _where(w: _Writer, node: Node) -> str:
+    return mlir_location(node, len(w.ordinals))
 
 
 def _fresh(w: _Writer) -> str:
@@ -103,7 +126,7 @@ def _fresh(w: _Writer) -> str:
 def _op(w: _Writer, node: Node, name: str, operands: list[tuple[str, str]], result: str) -> str:
     value = _fresh(w)
     values, kinds = ", ".join(v for v, _ in operands), ", ".join(k for _, k in operands)
-    _line(w, f'{value} = "{name}"({values}) : ({kinds}) -> {result} {mlir_location(node)}', node)
+    _line(w, f'{value} = "{name}"({values}) : ({kinds}) -> {result} {_where(w, node)}', node)
     return value
 
 
@@ -129,14 +152,16 @@ def _emit_call(w: _Writer, node: Node) -> None:
         name = f"grad.outline.{len(w.declarations)}"
         value = node.meta["val"]
         values = list(value) if isinstance(value, (tuple, list)) else [value]
-        text = outlined.text.replace("@NAME", f"@{name}").replace("LOC", mlir_location(node))
+        text = outlined.text.replace("@NAME", f"@{name}").replace("LOC", _where(w, node))
         w.definitions.append(text)
         _call(w, node, name, outlined.operands, values)
         return
     _emit_aten(w, node)
 
 
-def _call(w: _Writer, node: Node, callee: str, operands: list[Node], results: list[torch.Tensor]) -> None:
+def _call(
+    w: _Writer, node: Node, callee: str, operands: list[Node], results: list[torch.Tensor]
+) -> None:
     kinds = [vtensor(n.meta["val"]) for n in operands]
     outs = [vtensor(t) for t in results]
     signature = f"({', '.join(kinds)}) -> ({', '.join(outs)})"
@@ -144,7 +169,11 @@ def _call(w: _Writer, node: Node, callee: str, operands: list[Node], results: li
     values = ", ".join(w.names[n] for n in operands)
     name = _fresh(w)
     left = name if len(outs) == 1 else f"{name}:{len(outs)}"
-    _line(w, f'{left} = "func.call"({values}) <{{callee = @{callee}}}> : {signature} {mlir_location(node)}', node)
+    _line(
+        w,
+        f'{left} = "func.call"({values}) <{{callee = @{callee}}}> : {signature} {_where(w, node)}',
+        node,
+    )
     w.names[node] = name
     if len(outs) > 1:
         w.parts[node] = [f"{name}#{i}" for i in range(len(outs))]
@@ -154,9 +183,11 @@ def _emit_aten(w: _Writer, node: Node) -> None:
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):
         raise UnsupportedError(
-            "is not an operation that can be compiled", op=op_name(node), location=location_of(node),
+            "is not an operation that can be compiled",
+            op=op_name(node),
+            location=location_of(node),
             hint="move it out of the compiled function",
-        )  # fmt: skip
+        )
     if target in _SCALAR_OVERLOADS and not isinstance(node.args[1], Node):
         target = _SCALAR_OVERLOADS[target]
     schema = target._schema
@@ -167,16 +198,29 @@ def _emit_aten(w: _Writer, node: Node) -> None:
         else:
             value = node.kwargs.get(parameter.name, parameter.default_value)
         operands.append(_argument(w, node, value, str(parameter.type)))
-    value = node.meta["val"]
+    value = node.meta.get("val")
+    if value is None:
+        raise UnsupportedError(
+            "only acts on the world outside, which a compiled function does not",
+            op=op_name(node),
+            location=location_of(node),
+            hint="call it outside the compiled function",
+        )
     if isinstance(value, (list, tuple)) and str(schema.returns[0].type).startswith("List"):
-        raise UnsupportedError("returns a list of tensors", op=op_name(node), location=location_of(node))
+        raise UnsupportedError(
+            "returns a list of tensors", op=op_name(node), location=location_of(node)
+        )
     results = list(value) if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(v, torch.Tensor) for v in results):
         raise UnsupportedError(
-            "makes a Python number out of tensor data", op=op_name(node), location=location_of(node),
+            "makes a Python number out of tensor data",
+            op=op_name(node),
+            location=location_of(node),
             hint="keep the value a tensor",
-        )  # fmt: skip
-    name = schema.name.replace("::", ".") + (f".{schema.overload_name}" if schema.overload_name else "")
+        )
+    name = schema.name.replace("::", ".") + (
+        f".{schema.overload_name}" if schema.overload_name else ""
+    )
     kinds = ", ".join(vtensor(v) for v in results)
     out = _op(w, node, f"torch.{name}", operands, f"({kinds})")
     w.names[node] = out
@@ -214,7 +258,9 @@ def _argument(w: _Writer, node: Node, value: Any, kind: str) -> tuple[str, str]:
     if isinstance(value, str):
         return _constant(w, "str", quote(value), "!torch.str")
     raise UnsupportedError(
-        f"has an argument of type {type(value).__name__}", op=op_name(node), location=location_of(node)
+        f"has an argument of type {type(value).__name__}",
+        op=op_name(node),
+        location=location_of(node),
     )
 
 

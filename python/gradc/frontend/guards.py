@@ -1,8 +1,8 @@
 """What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
 
-``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is a
-detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order ops
-raise ``UnsupportedError``.
+``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
+a detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order
+ops raise ``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _HIGHER_ORDER: dict[str, tuple[str, str]] = {
     ),
     "cond": ("torch.cond is not supported yet", "use torch.where when both branches are cheap"),
     "while_loop": ("torch.while_loop is not supported yet", "use a Python loop with a fixed count"),
-    "map_impl": ("torch map is not supported yet", "use torch.vmap-free batched operations"),
-    "scan": ("torch scan is not supported yet", "use a Python loop with a fixed count"),
+    "map_impl": ("map is not supported yet", "batch the operations over a dimension"),
+    "scan": ("scan is not supported yet", "use a Python loop with a fixed count"),
 }
 
-# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own choice.
+# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own
+# choice.
 _INLINED = {"tag_activation_checkpoint", "wrap", "wrap_activation_checkpoint", "invoke_subgraph"}
 
 
@@ -40,13 +41,24 @@ def prepare(gm: GraphModule) -> GraphModule:
     gm = copy.copy(gm)
     gm.graph = copy.deepcopy(gm.graph)
     for node in list(gm.graph.nodes):
-        if node.op == "call_function":
-            _function(gm, node)
-        elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
-            _method(gm, node)
+        _visit(gm, node)
     gm.graph.lint()
     gm.recompile()
     return gm
+
+
+def _visit(gm: GraphModule, node: Node) -> None:
+    if node.op == "call_function":
+        _function(gm, node)
+    elif node.op == "call_method" and node.target in ("item", "tolist"):
+        raise UnsupportedError(
+            "makes Python numbers out of tensor data",
+            op=str(node.target),
+            location=location_of(node),
+            hint="keep the tensor: x.detach() behaves as the number in arithmetic",
+        )
+    elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
+        _method(gm, node)
 
 
 def _function(gm: GraphModule, node: Node) -> None:
@@ -57,7 +69,11 @@ def _function(gm: GraphModule, node: Node) -> None:
             _inline(gm, node)
             return
         reason, hint = _HIGHER_ORDER.get(
-            name, ("is a higher-order operation that is not supported", "express it with plain operations")
+            name,
+            (
+                "is a higher-order operation that is not supported",
+                "express it with plain operations",
+            ),
         )
         raise UnsupportedError(reason, op=name, location=location_of(node), hint=hint)
     if name == "_enter_inference_mode":
@@ -71,22 +87,20 @@ def _function(gm: GraphModule, node: Node) -> None:
             gm.graph.erase_node(entered)
     elif name == "_get_data_attr":
         node.target = torch.ops.aten.detach.default
-    elif target is torch._C._set_grad_enabled:
-        return
 
 
 def _switch(gm: GraphModule, node: Node) -> None:
     """Inference mode stops gradients as no_grad does; leaving it restores the mode before."""
-    before = True
+    before = True  # both traces start with gradients on
     for earlier in gm.graph.nodes:
         if earlier is node:
             break
         if earlier.target is torch._C._set_grad_enabled:
             before = bool(earlier.args[0])
     node.meta["gradc_mode_before"] = before
-    if node.args[0] is not False:
-        with gm.graph.inserting_before(node):
-            gm.graph.call_function(torch._C._set_grad_enabled, (False,))
+    # inference_mode(False) does the opposite: it turns gradients on.
+    with gm.graph.inserting_before(node):
+        gm.graph.call_function(torch._C._set_grad_enabled, (node.args[0] is False,))
 
 
 def _method(gm: GraphModule, node: Node) -> None:
@@ -97,9 +111,11 @@ def _method(gm: GraphModule, node: Node) -> None:
     source: Any = node.args[0]
     if not wanted and isinstance(source, Node) and source.op == "placeholder":
         raise UnsupportedError(
-            "turns off the gradient of an argument from inside", op="requires_grad_",
-            location=location_of(node), hint="use x = x.detach()",
-        )  # fmt: skip
+            "turns off the gradient of an argument from inside",
+            op="requires_grad_",
+            location=location_of(node),
+            hint="use x = x.detach()",
+        )
     # A fresh leaf has no path to any argument: nothing to record.
     node.replace_all_uses_with(source)
     gm.graph.erase_node(node)
@@ -109,7 +125,9 @@ def _inline(gm: GraphModule, node: Node) -> None:
     """Replace a call of a subgraph by the subgraph's nodes."""
     body_at = next(i for i, a in enumerate(node.args) if isinstance(a, Node) and a.op == "get_attr")
     body = getattr(gm, node.args[body_at].target)
-    operands = [a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)]
+    operands = [
+        a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)
+    ]
     env: dict[Node, Any] = {}
     remaining = iter(operands)
     result: Any = None
@@ -125,8 +143,7 @@ def _inline(gm: GraphModule, node: Node) -> None:
                 result = torch.fx.map_arg(inner.args[0], lambda n: env[n])
             else:
                 env[inner] = gm.graph.node_copy(inner, lambda n: env[n])
-                if inner.op == "call_function":
-                    _function(gm, env[inner])
+                _visit(gm, env[inner])
     values = list(result) if isinstance(result, (list, tuple)) else [result]
     for user in list(node.users):
         if getattr(user.target, "__name__", "") == "getitem":

@@ -1,38 +1,41 @@
 """The way from a Dynamo graph to MLIR text; each step is a module of its own.
 
-    guards      what the traces would drop: explicit or refused
-    trace       pre-dispatch ATen graph
-    barriers    where eager's gradient stops, written into the graph
-    trace       functional, decomposed ATen graph (decompositions.py)
-    randomness  draws become arguments
-    legalise    small rewrites; conventions: refuse derivatives that would be lost
-    emitter     torch dialect text, outlined ops beside it (outline.py)
-    lowering    a worker process runs torch-mlir; linalg-on-tensors text comes back
+guards      what the traces would drop: explicit or refused
+trace       pre-dispatch ATen graph
+barriers    where eager's gradient stops, written into the graph
+trace       functional, decomposed ATen graph (decompositions.py)
+randomness  draws become arguments
+legalise    small rewrites; conventions: refuse derivatives that would be lost
+emitter     torch dialect text, outlined ops beside it (outline.py)
+lowering    a worker process runs torch-mlir; linalg-on-tensors text comes back
 """
 
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import Graph, GraphModule, Node
 
-from ..errors import CaptureError, GradcError, SourceLocation, UnsupportedError
+from ..errors import CaptureError, GradcError, UnsupportedError
 from . import conventions, randomness
 from .barriers import Marked, mark
 from .decompositions import COMPOSITES, decomposition_table
-from .diagnostics import location_of, op_name, quote, readable_name
+from .diagnostics import location_of, op_name, quote, readable_name, without_ordinals
 from .emitter import Emitted, emit
 from .guards import prepare
 from .legalise import legalise
 from .lowering import WORKER
 from .program import ImportedProgram, InputSpec, OutputSpec
 from .trace import fake_inputs, trace_functional, trace_pre_dispatch
+
+_TRACING = threading.RLock()
 
 
 @dataclass
@@ -50,11 +53,18 @@ class Traced:
 def import_graph(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
     """Import a graph captured by Dynamo (parameters and buffers among its inputs).
 
-    ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph was
-    specialised to. Their ``requires_grad`` decides what carries a gradient.
-    Raises ``UnsupportedError`` for what would not be faithful, ``CaptureError`` for what cannot be traced.
+    ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph
+    was specialised to. Their ``requires_grad`` decides what carries a gradient. Raises
+    ``UnsupportedError`` for what would not be faithful, ``CaptureError`` for what cannot be traced.
     """
     WORKER.start()
+    # Tracing changes modes that belong to the process; inference mode would leave no gradient paths
+    # to see.
+    with _TRACING, torch.inference_mode(False):
+        return _import(gm, example_inputs)
+
+
+def _import(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
     clock = Clock()
     traced = trace_program(gm, example_inputs, clock)
     graph = traced.gm.graph
@@ -77,7 +87,9 @@ def import_graph(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProg
     )
 
 
-def trace_program(gm: GraphModule, example_inputs: Sequence[Any], clock: Clock | None = None) -> Traced:
+def trace_program(
+    gm: GraphModule, example_inputs: Sequence[Any], clock: Clock | None = None
+) -> Traced:
     """Everything in PyTorch's terms: barriers, decompositions, lifted constants and draws."""
     clock = clock or Clock()
     tensors, positions, bind = _split(example_inputs)
@@ -103,7 +115,11 @@ def trace_program(gm: GraphModule, example_inputs: Sequence[Any], clock: Clock |
     inputs = [
         InputSpec("input", position=position, name=name, requires_grad=tensor.requires_grad)
         for position, name, tensor in zip(positions, names, tensors, strict=True)
-    ] + [InputSpec("constant", tensor=tensor, name=name) for name, tensor in constants]
+    ]
+    inputs += [
+        InputSpec("constant", tensor=tensor, name=name, requires_grad=tensor.requires_grad)
+        for name, tensor in constants
+    ]
     inputs += [
         InputSpec("random", name=f"random.{index}", generate=generate)
         for index, generate in enumerate(randomness.lift(functional.graph))
@@ -129,14 +145,19 @@ class Clock:
 
 
 def _split(example_inputs: Sequence[Any]) -> tuple[list[torch.Tensor], list[int], Any]:
-    """The tensors among the inputs, their positions, and how to put traced ones back among the rest."""
+    """The tensors among the inputs, their positions, and how to put traced ones back among the
+    rest."""
     tensors, positions = [], []
     for position, value in enumerate(example_inputs):
         if isinstance(value, torch.Tensor):
             if any(not isinstance(size, int) for size in value.shape):
-                raise CaptureError(f"input {position} has a symbolic shape; shapes must be static here")
+                raise CaptureError(
+                    f"input {position} has a symbolic shape; shapes must be static here"
+                )
             if value.layout is not torch.strided:
-                raise UnsupportedError(f"input {position} has layout {value.layout}; only dense tensors work")
+                raise UnsupportedError(
+                    f"input {position} has layout {value.layout}; only dense tensors work"
+                )
             tensors.append(value)
             positions.append(position)
 
@@ -149,8 +170,11 @@ def _split(example_inputs: Sequence[Any]) -> tuple[list[torch.Tensor], list[int]
     return tensors, positions, bind
 
 
-def _check_overlap(tensors: list[torch.Tensor], positions: list[int], outputs: list[OutputSpec]) -> None:
-    """Refuse a write to an input whose memory another input shares: each is a value of its own here."""
+def _check_overlap(
+    tensors: list[torch.Tensor], positions: list[int], outputs: list[OutputSpec]
+) -> None:
+    """Refuse a write to an input whose memory another input shares: each is a value of its own
+    here."""
     mutated = {spec.position for spec in outputs if spec.kind == "mutation"}
     storages: dict[int, list[int]] = {}
     for tensor, position in zip(tensors, positions, strict=True):
@@ -164,25 +188,38 @@ def _check_overlap(tensors: list[torch.Tensor], positions: list[int], outputs: l
 
 
 def _lift_constants(gm: GraphModule) -> list[tuple[str, torch.Tensor]]:
-    """Tensors held by the graph module become placeholders after the others; returns names and values."""
+    """Turn tensors held by the graph module into placeholders; return names and values.
+
+    Single numbers stay in the graph, where they can be folded.
+    """
     graph = gm.graph
     found: list[tuple[str, torch.Tensor]] = []
-    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    anchor = placeholders[-1] if placeholders else None
+    anchor = next((n for n in reversed(graph.nodes) if n.op == "placeholder"), None)
     lifted: dict[str, Node] = {}
     for node in [node for node in graph.nodes if node.op == "get_attr"]:
         value = getattr(gm, node.target)
         if not isinstance(value, torch.Tensor):
             continue
-        if node.target not in lifted:
-            point = graph.inserting_after(anchor) if anchor else graph.inserting_before(next(iter(graph.nodes)))
-            with point:
-                anchor = graph.placeholder(f"constant_{len(found)}")
-            anchor.meta = {**node.meta}
-            anchor.meta.setdefault("val", value)
-            lifted[node.target] = anchor
-            found.append((node.target.strip("_").replace("_", "."), value.detach()))
-        node.replace_all_uses_with(lifted[node.target])
+        if isinstance(value, FakeTensor):
+            raise CaptureError(f"the graph holds {node.target}, a tensor without data")
+        if value.numel() == 1 and not value.requires_grad and not value.is_complex():
+            with graph.inserting_before(node):
+                new = graph.call_function(
+                    torch.ops.aten.full.default,
+                    (list(value.shape), value.item()),
+                    {"dtype": value.dtype, "device": value.device},
+                )
+            new.meta = dict(node.meta)
+        elif node.target in lifted:
+            new = lifted[node.target]
+        else:
+            first = next(iter(graph.nodes))
+            with graph.inserting_after(anchor) if anchor else graph.inserting_before(first):
+                new = anchor = graph.placeholder(f"constant_{len(found)}")
+            new.meta = {"val": value, **node.meta}
+            lifted[node.target] = new
+            found.append((node.target.strip("_").replace("_", "."), value))
+        node.replace_all_uses_with(new)
         graph.erase_node(node)
     gm.recompile()
     return found
@@ -203,8 +240,12 @@ def _outputs(
     for node in [n for n in graph.nodes if n.target is torch.ops.aten.copy_.default]:
         at = placeholders.index(node.args[0])
         if at >= len(positions):
-            raise UnsupportedError("writes into a constant", op=op_name(node), location=location_of(node))
-        _add(results, specs, node.args[1], "mutation", positions[at], marked.input_requires_grad[at])
+            raise UnsupportedError(
+                "writes into a constant", op=op_name(node), location=location_of(node)
+            )
+        _add(
+            results, specs, node.args[1], "mutation", positions[at], marked.input_requires_grad[at]
+        )
         graph.erase_node(node)
     final = next(node for node in graph.nodes if node.op == "output")
     for node, index, grad in zip(final.args[0], marked.kept, marked.requires_grad, strict=True):
@@ -223,41 +264,42 @@ def _add(
 def _lower(emitted: Emitted) -> str:
     answer = WORKER.request({"module": emitted.module, "definitions": emitted.definitions})
     if "mlir" in answer:
-        return answer["mlir"]
+        return without_ordinals(answer["mlir"])
     raise _explain(answer["error"], answer["diagnostics"], emitted)
 
 
 def _explain(error: str, diagnostics: list, emitted: Emitted) -> GradcError:
-    """A complaint of torch-mlir in the user's terms."""
-    way_out = "rewrite the line with other operations, or call it outside the compiled function"
+    """A complaint of torch-mlir in the user's terms: the first one that leads to a node."""
     for where, message in diagnostics:
-        line = re.match(r'loc\("(.*)":(\d+):(\d+)\)', where)
-        node = emitted.lines.get(int(line.group(2))) if line and line.group(1) == "-" else None
-        operation = re.search(r"torch\.((?:aten|prims?|operator)\.?[\w.]*)", message)
-        place = SourceLocation(line.group(1), int(line.group(2))) if line and line.group(1) != "-" else None
-        if node is not None:
-            return UnsupportedError("cannot be lowered to MLIR by torch-mlir", op=op_name(node),
-                                    location=location_of(node), hint=way_out)  # fmt: skip
+        found = re.search(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)', where)
+        if found is None or message.endswith(".yield"):
+            continue
+        in_text = found.group(1) == "-"
+        number = int(found.group(2 if in_text else 3))
+        node = (emitted.lines if in_text else emitted.ordinals).get(number)
+        if node is None:
+            continue
         if error == "contract":
-            return UnsupportedError(f"lowers to {message}, outside the dialects that can be compiled",
-                                    op=_at(place, emitted), location=place, hint=way_out)  # fmt: skip
-        if operation:
-            return UnsupportedError("cannot be lowered to MLIR by torch-mlir", op=operation.group(1),
-                                    location=place, hint=way_out)  # fmt: skip
+            reason = f"lowers to {message}, outside the dialects that can be compiled"
+        else:
+            reason = "cannot be lowered to MLIR by torch-mlir"
+        return UnsupportedError(
+            reason,
+            op=op_name(node),
+            location=location_of(node),
+            hint="rewrite the line with other operations, or call it outside the compiled function",
+        )
     detail = "; ".join(f"{where}: {message}" for where, message in diagnostics[:3])
     return CaptureError(f"lowering failed ({error}): {detail}")
-
-
-def _at(place: SourceLocation | None, emitted: Emitted) -> str | None:
-    """The ATen ops of a source line."""
-    ops = {op_name(node) for node in emitted.lines.values() if place and location_of(node) == place}
-    return ", ".join(sorted(ops)) or None
 
 
 def _attach_arguments(text: str, inputs: list[InputSpec]) -> str:
     """Names and requires_grad as argument attributes of ``@main`` (generic form)."""
     attributes = ", ".join(
-        "{" + ("grad.requires_grad, " if s.requires_grad else "") + f"grad.name = {quote(s.name)}" + "}"
+        "{"
+        + ("grad.requires_grad, " if s.requires_grad else "")
+        + f"grad.name = {quote(s.name)}"
+        + "}"
         for s in inputs
     )
     head = re.search(r'"func\.func"\(\) <\{(?=[^\n]*sym_name = "main")', text)

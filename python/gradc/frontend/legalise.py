@@ -11,9 +11,13 @@ aten = torch.ops.aten
 
 # The result is the operand; without mutation there is nothing to keep apart.
 _IDENTITIES = {
-    aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default, aten.lift.default,
-    aten.clone.default, aten.contiguous.default,
-}  # fmt: skip
+    aten.alias.default,
+    aten.detach.default,
+    aten.lift_fresh_copy.default,
+    aten.lift.default,
+    aten.clone.default,
+    aten.contiguous.default,
+}
 
 
 def legalise(graph: Graph) -> None:
@@ -32,7 +36,8 @@ def legalise(graph: Graph) -> None:
 
 
 def _uniform(graph: Graph, node: Node) -> None:
-    """Bring both operands to the result's shape and dtype, which an outlined body takes for granted."""
+    """Bring both operands to the result's shape and dtype, which an outlined body takes for
+    granted."""
     result = node.meta["val"]
     if not result.is_floating_point():
         return
@@ -40,10 +45,17 @@ def _uniform(graph: Graph, node: Node) -> None:
     for operand in node.args:
         value = operand.meta["val"]
         if value.dtype != result.dtype:
-            operand = _insert(graph, node, torch.ops.prims.convert_element_type.default,
-                              (operand, result.dtype), value.new_empty(value.shape, dtype=result.dtype))  # fmt: skip
+            operand = _insert(
+                graph,
+                node,
+                torch.ops.prims.convert_element_type.default,
+                (operand, result.dtype),
+                value.new_empty(value.shape, dtype=result.dtype),
+            )
         if value.shape != result.shape:
-            operand = _insert(graph, node, aten.expand.default, (operand, list(result.shape)), result)
+            operand = _insert(
+                graph, node, aten.expand.default, (operand, list(result.shape)), result
+            )
         operands.append(operand)
     node.args = tuple(operands)
 

@@ -25,7 +25,9 @@ def _reduce(loss: Tensor, reduction: int) -> Tensor:
     return loss.sum() if reduction == _SUM else loss
 
 
-def _binary_cross_entropy(x: Tensor, target: Tensor, weight: Any = None, reduction: int = _MEAN) -> Tensor:
+def _binary_cross_entropy(
+    x: Tensor, target: Tensor, weight: Any = None, reduction: int = _MEAN
+) -> Tensor:
     """Logarithms are clamped at -100 in the value, and x (1 - x) at 1e-12 in the derivative."""
     p = compute_in(x)
     value_p = STOP(p)

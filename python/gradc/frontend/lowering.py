@@ -1,7 +1,8 @@
 """The caller's side of the lowering process: one persistent worker, restarted when it dies.
 
-The worker contains torch-mlir's endless loops and memory blow-ups: a request has a time limit and the
-process a memory limit. Calls from several threads take turns. A forked child starts a worker of its own.
+The worker contains torch-mlir's endless loops and memory blow-ups: a request has a time limit and
+the process a memory limit. Calls from several threads take turns. A forked child starts a worker of
+its own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _WORKER = os.path.join(os.path.dirname(__file__), "worker.py")
 
 
 class Lowering:
-    """A lowering process. ``seconds`` is the limit of one request, ``memory`` that of the process in bytes."""
+    """A lowering process with a time limit a request and a memory limit in bytes."""
 
     def __init__(self, seconds: float = 120.0, memory: int = 8 << 30) -> None:
         self.seconds = seconds
@@ -38,7 +39,7 @@ class Lowering:
             self._ensure()
 
     def request(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The worker's answer; raises ``CaptureError`` if it runs out of time or memory, or dies."""
+        """The worker's answer; ``CaptureError`` if it runs out of time or memory, or dies."""
         payload = json.dumps({**message, "seconds": self.seconds}).encode()
         frame = struct.pack("<Q", len(payload)) + payload
         with self._lock:
@@ -52,9 +53,10 @@ class Lowering:
                     if lost.before_answer and attempt == 0:
                         continue
                     raise CaptureError(
-                        f"lowering {lost}", hint="the program below is more than torch-mlir can handle; "
+                        f"lowering {lost}",
+                        hint="the program below is more than torch-mlir can handle; "
                         "split it or raise the limits of gradc.frontend.lowering",
-                    ) from None  # fmt: skip
+                    ) from None
                 if answer.get("error") == "memory":
                     self._stop()
                     raise CaptureError(f"lowering ran out of memory ({self.memory >> 20} MiB)")
@@ -74,7 +76,9 @@ class Lowering:
             for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError):
                     os.close(pipe.fileno())
-            process.returncode = 0  # keeps Popen's destructor from waiting for a process of the parent
+            process.returncode = (
+                0  # keeps Popen's destructor from waiting for a process of the parent
+            )
 
     def _ensure(self) -> subprocess.Popen:
         if self._process is None or self._process.poll() is not None:
@@ -82,8 +86,10 @@ class Lowering:
             self._process = subprocess.Popen(
                 # -P: the worker's own folder is no place to look for modules.
                 [sys.executable, "-P", _WORKER, str(self.memory)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         return self._process
 
     def _stop(self) -> None:
@@ -120,7 +126,8 @@ class Lowering:
                 if not chunk:
                     code = process.wait()
                     raise _Lost(
-                        f"ended its process (exit code {code}; the memory limit is {self.memory >> 20} MiB)"
+                        f"ended its process (exit code {code}; its memory limit is "
+                        f"{self.memory >> 20} MiB)"
                     )
                 chunks.append(chunk)
                 missing -= len(chunk)

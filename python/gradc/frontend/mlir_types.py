@@ -1,4 +1,4 @@
-"""Torch dtypes and values as MLIR text: torch-mlir's types on one side, builtin types on the other."""
+"""Torch dtypes and tensors as MLIR types, in torch-mlir's spelling and in the builtin one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import torch
 
 from ..errors import UnsupportedError
 
-# torch-mlir keeps signedness; builtin arith has none. Last column: torch's own number for the dtype.
+# torch-mlir keeps signedness; builtin arith has none. Last column: torch's own number for the
+# dtype.
 _DTYPES: dict[torch.dtype, tuple[str, str, int]] = {
     torch.uint8: ("ui8", "i8", 0),
     torch.int8: ("si8", "i8", 1),
@@ -27,7 +28,9 @@ _DTYPES: dict[torch.dtype, tuple[str, str, int]] = {
 
 def _entry(dtype: torch.dtype) -> tuple[str, str, int]:
     if dtype not in _DTYPES:
-        raise UnsupportedError(f"tensors of dtype {dtype} are not supported", hint="convert them first")
+        raise UnsupportedError(
+            f"tensors of dtype {dtype} are not supported", hint="convert them first"
+        )
     return _DTYPES[dtype]
 
 

@@ -9,7 +9,8 @@ from torch import Tensor
 
 
 def compute_in(x: Tensor) -> Tensor:
-    """``x`` in the precision that eager kernels compute in: f32 for bf16 and f16, its own otherwise."""
+    """``x`` in the precision that eager kernels compute in: f32 for bf16 and f16, its own
+    otherwise."""
     return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
 
 

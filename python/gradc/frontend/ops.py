@@ -2,8 +2,8 @@
 
 ``gradc::stop_gradient(x)`` is the identity on values and stops every gradient.
 ``gradc::value_of(value, path)`` has the value of its first operand and the gradient path of its
-second. Both become ops of the ``grad`` dialect. They return fresh tensors, so functionalisation needs
-no rule for them; run eagerly they behave as they mean.
+second. Both become ops of the ``grad`` dialect. They return fresh tensors, so functionalisation
+needs no rule for them; run eagerly they behave as they mean.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _library.impl("stop_gradient", _stop_gradient, "CompositeExplicitAutograd")
 _library.impl("value_of", _value_of, "CompositeExplicitAutograd")
 # Under make_fx the composite kernels would be traced through; a fake kernel keeps the ops whole.
 torch.library.register_fake("gradc::stop_gradient", torch.empty_like, lib=_library)
-torch.library.register_fake("gradc::value_of", lambda value, path: torch.empty_like(value), lib=_library)
+torch.library.register_fake(
+    "gradc::value_of", lambda value, path: torch.empty_like(value), lib=_library
+)
 
 STOP = torch.ops.gradc.stop_gradient.default
 VALUE_OF = torch.ops.gradc.value_of.default

@@ -1,9 +1,10 @@
 """Ops that reach the differentiator whole.
 
-torch-mlir's lowering of these loses PyTorch's derivative convention (which of several equal maxima gets
-the gradient). Each becomes a call to a private function whose body is written here as MLIR text: value
-reductions split ties evenly, value-index pairs send the gradient to the index. Shapes are static.
-In the text ``@NAME`` stands for the function's symbol and ``LOC`` for the op's source location.
+torch-mlir's lowering of these loses PyTorch's derivative convention (which of several equal maxima
+gets the gradient). Each becomes a call to a private function whose body is written here as MLIR
+text: value reductions split ties evenly, value-index pairs send the gradient to the index. Shapes
+are static. In the text ``@NAME`` stands for the function's symbol and ``LOC`` for the op's source
+location.
 
 One entry of ``_OUTLINED`` an op: from its FX node to a function body on builtin tensors.
 """
@@ -17,8 +18,8 @@ from typing import Any
 from torch.fx import Node
 
 from .conventions import packet_name
-from .numerics import normal_dims
 from .mlir_types import element_type, tensor_type
+from .numerics import normal_dims
 
 _INFINITY = {
     "f16": ("0x7C00", "0xFC00"),
@@ -38,7 +39,7 @@ class Outlined:
 
 
 def outline(node: Node) -> Outlined | None:
-    """The outlined form of ``node``; None if the op has none (integer maxima have no derivative)."""
+    """The outlined form of ``node``; None if it has none (integer maxima have no derivative)."""
     write = _OUTLINED.get(packet_name(node))
     if write is None or not isinstance(node.args[0], Node):
         return None
@@ -47,7 +48,8 @@ def outline(node: Node) -> Outlined | None:
     return write(node)
 
 
-# -- text ---------------------------------------------------------------------------------------------
+# -- text
+# ---------------------------------------------------------------------------------------------
 def _map(dims: int, results: Sequence[str]) -> str:
     return f"affine_map<({', '.join(f'd{i}' for i in range(dims))}) -> ({', '.join(results)})>"
 
@@ -73,12 +75,13 @@ def _filled(name: str, kind: str, element: str, constant: str) -> str:
     return (
         f"  %{name}_c = arith.constant {constant} : {element} LOC\n"
         f"  %{name}_e = tensor.empty() : {kind} LOC\n"
-        f"  %{name} = linalg.fill ins(%{name}_c : {element}) outs(%{name}_e : {kind}) -> {kind} LOC\n"
+        f"  %{name} = linalg.fill ins(%{name}_c : {element}) "
+        f"outs(%{name}_e : {kind}) -> {kind} LOC\n"
     )
 
 
 def _groups(rank: int, reduced: Sequence[int]) -> list[list[int]]:
-    """Reassociation that puts kept dimensions of size 1 back: each joins a neighbour that is real."""
+    """Reassociation that puts kept dimensions of size 1 back: each joins a real neighbour."""
     groups: list[list[int]] = [[]]
     real = False
     for dim in range(rank):
@@ -95,7 +98,8 @@ def _kept(value: str, shape: Sequence[int], reduced: Sequence[int], element: str
     source = tensor_type([s for d, s in enumerate(shape) if d not in reduced], element)
     full = [1 if d in reduced else s for d, s in enumerate(shape)]
     return (
-        f"  {out} = tensor.expand_shape {value} {_groups(len(shape), reduced)} output_shape {full} : "
+        f"  {out} = tensor.expand_shape {value} {_groups(len(shape), reduced)} "
+        f"output_shape {full} : "
         f"{source} into {tensor_type(full, element)} LOC\n"
     )
 
@@ -108,7 +112,8 @@ def _argument(node: Node, position: int, name: str, default: Any) -> Any:
     return node.args[position] if position < len(node.args) else node.kwargs.get(name, default)
 
 
-# -- reductions ---------------------------------------------------------------------------------------
+# -- reductions
+# ---------------------------------------------------------------------------------------
 def _extremum(node: Node, dims: Sequence[int], keepdim: bool, largest: bool) -> Outlined:
     """One result, ``arith.maximumf``/``minimumf``: ties share the gradient evenly."""
     x = node.args[0]
@@ -175,8 +180,11 @@ def _with_index(node: Node, largest: bool) -> Outlined:
     dims = normal_dims(x.meta["val"], _argument(node, 1, "dim", 0))
     if not dims:  # a scalar is its own maximum
         body = "  %z = arith.constant dense<0> : tensor<i64> LOC\n"
-        return Outlined([x], [source, "tensor<i64>"],
-                        _function([source], [source, "tensor<i64>"], body, "%a0, %z"))  # fmt: skip
+        return Outlined(
+            [x],
+            [source, "tensor<i64>"],
+            _function([source], [source, "tensor<i64>"], body, "%a0, %z"),
+        )
     outer = [d for d in range(rank) if d not in dims]
     results = [tensor_type([shape[d] for d in outer], kind) for kind in (element, "i64")]
     maps = [_map(rank, _dims(range(rank)))] + [_map(rank, _dims(outer))] * 2
@@ -184,7 +192,8 @@ def _with_index(node: Node, largest: bool) -> Outlined:
     body = (
         _filled("init", results[0], element, _INFINITY[element][largest])
         + _filled("zero", results[1], "i64", "0")
-        + f"  %r:2 = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = {kinds}}} "
+        + f"  %r:2 = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
+        f"iterator_types = {kinds}}} "
         f"ins(%a0 : {source}) outs(%init, %zero : {results[0]}, {results[1]}) {{\n"
         f"  ^bb0(%in: {element} LOC, %out: {element} LOC, %at: i64 LOC):\n"
         f"    %n = linalg.index {dims[0]} : index LOC\n"
@@ -194,7 +203,9 @@ def _with_index(node: Node, largest: bool) -> Outlined:
     )
     values = "%r#0, %r#1"
     if keepdim:
-        body += _kept("%r#0", shape, dims, element, "%k0") + _kept("%r#1", shape, dims, "i64", "%k1")
+        body += _kept("%r#0", shape, dims, element, "%k0") + _kept(
+            "%r#1", shape, dims, "i64", "%k1"
+        )
         full = [1 if d in dims else s for d, s in enumerate(shape)]
         results, values = [tensor_type(full, element), tensor_type(full, "i64")], "%k0, %k1"
     return Outlined([x], results, _function([source], results, body, values))
@@ -210,9 +221,10 @@ def _max(largest: bool) -> Callable[[Node], Outlined | None]:
     return write
 
 
-# -- elementwise --------------------------------------------------------------------------------------
+# -- elementwise
+# --------------------------------------------------------------------------------------
 def _elementwise(combine: str) -> Callable[[Node], Outlined]:
-    """``maximum``/``minimum`` of two equal types (legalise.py sees to that): ties get a half each."""
+    """``maximum``/``minimum`` of equal types (legalise.py sees to that): ties get a half each."""
 
     def write(node: Node) -> Outlined:
         shape = _shape(node)
@@ -234,7 +246,8 @@ def _elementwise(combine: str) -> Callable[[Node], Outlined]:
     return write
 
 
-# -- pooling ------------------------------------------------------------------------------------------
+# -- pooling
+# ------------------------------------------------------------------------------------------
 def _pair(value: Any, default: Sequence[int]) -> tuple[int, int]:
     value = list(value) or list(default)
     return (value[0], value[-1])
@@ -253,8 +266,13 @@ def _max_pool2d(node: Node) -> Outlined:
     k = len(lead)
     source = tensor_type(shape, element)
     # High padding reaches the last window's end, which ceil_mode may put past the input.
-    ends = [(o - 1) * s + (n - 1) * d + 1 for o, s, n, d in zip(out[-2:], stride, kernel, dilation, strict=True)]
-    high = [max(end - size - p, 0) for end, size, p in zip(ends, height_width, padding, strict=True)]
+    ends = [
+        (o - 1) * s + (n - 1) * d + 1
+        for o, s, n, d in zip(out[-2:], stride, kernel, dilation, strict=True)
+    ]
+    high = [
+        max(end - size - p, 0) for end, size, p in zip(ends, height_width, padding, strict=True)
+    ]
     padded = [*lead, *(p + s + h for p, s, h in zip(padding, height_width, high, strict=True))]
     body, value = "", "%a0"
     padded_type = tensor_type(padded, element)
@@ -277,14 +295,18 @@ def _max_pool2d(node: Node) -> Outlined:
     reads = _dims(range(k)) + [
         f"d{k + axis} * {stride[axis]} + d{k + 2 + axis} * {dilation[axis]}" for axis in (0, 1)
     ]
-    maps = [_map(rank, reads), _map(rank, _dims([k + 2, k + 3]))] + [_map(rank, _dims(range(k + 2)))] * 2
+    maps = [_map(rank, reads), _map(rank, _dims([k + 2, k + 3]))] + [
+        _map(rank, _dims(range(k + 2)))
+    ] * 2
     kinds = _iterators(["parallel"] * (k + 2) + ["reduction"] * 2)
     body += (
         _filled("init", results[0], element, low_infinity)
         + _filled("zero", results[1], "i64", "0")
         + f"  %window = tensor.empty() : {window} LOC\n"
-        f"  %r:2 = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = {kinds}}} "
-        f"ins({value}, %window : {padded_type}, {window}) outs(%init, %zero : {results[0]}, {results[1]}) {{\n"
+        f"  %r:2 = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
+        f"iterator_types = {kinds}}} "
+        f"ins({value}, %window : {padded_type}, {window}) "
+        f"outs(%init, %zero : {results[0]}, {results[1]}) {{\n"
         f"  ^bb0(%in: {element} LOC, %w: {element} LOC, %out: {element} LOC, %at: i64 LOC):\n"
         f"    %row = linalg.index {k + 2} : index LOC\n"
         f"    %column = linalg.index {k + 3} : index LOC\n"
@@ -307,7 +329,8 @@ def _flat_index(
     text = (
         f"  %flat_e = tensor.empty() : {kind} LOC\n"
         f"  %flat = linalg.generic {{indexing_maps = [{identity}, {identity}], "
-        f"iterator_types = {_iterators(['parallel'] * (k + 2))}}} ins(%r#1 : {kind}) outs(%flat_e : {kind}) {{\n"
+        f"iterator_types = {_iterators(['parallel'] * (k + 2))}}} "
+        f"ins(%r#1 : {kind}) outs(%flat_e : {kind}) {{\n"
         "  ^bb0(%in: i64 LOC, %out: i64 LOC):\n"
         f"    %kw = arith.constant {kernel[1]} : i64 LOC\n"
         "    %q0 = arith.divsi %in, %kw : i64 LOC\n"

@@ -12,9 +12,9 @@ import torch
 class InputSpec:
     """One argument of ``@main``.
 
-    ``kind`` is ``"input"`` (the caller's ``example_inputs[position]``), ``"constant"`` (``tensor``, a
-    constant or buffer found in the graph module) or ``"random"`` (call ``generate`` once a run, in
-    argument order, and pass what it returns: it draws from torch's global generator exactly what
+    ``kind`` is ``"input"`` (the caller's ``example_inputs[position]``), ``"constant"`` (``tensor``,
+    a constant or buffer found in the graph module) or ``"random"`` (call ``generate`` once a run,
+    in argument order, and pass what it returns: it draws from torch's global generator exactly what
     eager execution would draw).
     """
 
@@ -32,7 +32,8 @@ class OutputSpec:
 
     ``kind`` is ``"mutation"`` (write back into ``example_inputs[position]`` with ``copy_``) or
     ``"output"`` (the graph's output number ``position``). ``requires_grad`` says whether eager
-    execution would have a gradient path from it to an input; shape and dtype are those of the result.
+    execution would have a gradient path from it to an input; shape and dtype are those of the
+    result.
     """
 
     kind: str
@@ -49,8 +50,8 @@ class ImportedProgram:
     * ``constant_outputs``: graph output index -> the None, int, float, bool or str it always is.
     * ``input_outputs``: graph output index -> position of the example input that this output *is*
       (the same tensor object, after its mutation if it is mutated). It has no result of its own.
-    * ``repeated_outputs``: graph output index -> an earlier output index with the same tensor object.
-      It has no result of its own either.
+    * ``repeated_outputs``: graph output index -> an earlier output index with the same tensor
+      object. It has no result of its own either.
     * ``timings``: seconds spent in each stage.
     """
 

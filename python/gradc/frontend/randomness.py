@@ -1,7 +1,8 @@
 """Random draws, lifted out of the graph.
 
-A compiled program has no generator. Each random op of the functional graph becomes an argument that the
-caller fills by running that very op eagerly, in graph order, so the numbers are eager's for the same seed.
+A compiled program has no generator. Each random op of the functional graph becomes an argument that
+the caller fills by running that very op eagerly, in graph order, so the numbers are eager's for the
+same seed. Dropout is written out here so that its draw keeps eager's memory order.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
@@ -19,15 +21,47 @@ aten = torch.ops.aten
 
 # Ops whose tensor operands matter only by shape, dtype and layout.
 _LIFTED = {
-    aten.bernoulli.p, aten.rand.default, aten.randn.default, aten.rand_like.default,
-    aten.randn_like.default, aten.randint.default, aten.randint.low, aten.randint_like.default,
-    aten.randint_like.low_dtype, aten.randperm.default, aten.uniform.default,
-    aten.normal_functional.default, aten.exponential.default, aten.normal.float_float,
-}  # fmt: skip
+    aten.bernoulli.p,
+    aten.rand.default,
+    aten.randn.default,
+    aten.rand_like.default,
+    aten.randn_like.default,
+    aten.randint.default,
+    aten.randint.low,
+    aten.randint_like.default,
+    aten.randint_like.low_dtype,
+    aten.randperm.default,
+    aten.uniform.default,
+    aten.normal_functional.default,
+    aten.exponential.default,
+    aten.normal.float_float,
+}
+
+
+def dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    """Draws in the memory order of ``x``, as eager does; PyTorch's own form loses the layout."""
+    if not train or p == 0 or x.numel() == 0:
+        return x
+    if p == 1:
+        return x * torch.zeros_like(x)
+    return x * (aten.bernoulli.p(x, 1 - p) / (1 - p))
+
+
+def _bernoulli(x: Tensor, p: float = 0.5) -> Tensor:
+    """Eager's result is contiguous whatever the layout of ``x``, and drawn in that order."""
+    return torch.empty(x.shape, dtype=x.dtype, device=x.device).bernoulli_(p)
+
+
+def _native_dropout(x: Tensor, p: float, train: Any) -> tuple:
+    """The mask is drawn outside the graph; see randomness.py."""
+    if train is False or p == 0:
+        return x.clone(), torch.ones_like(x, dtype=torch.bool)
+    kept = aten.bernoulli.p(x, 1 - p)
+    return dropout(x, p, True) if p == 1 else x * (kept / (1 - p)), kept.to(torch.bool)
 
 
 def lift(graph: Graph) -> list[Callable[[], torch.Tensor]]:
-    """Turn every random node into a placeholder after the last one; return how to fill them, in order.
+    """Turn every random node into a placeholder; return how to fill them, in graph order.
 
     Raises ``UnsupportedError`` for a draw whose distribution depends on tensor values.
     """
@@ -42,9 +76,10 @@ def lift(graph: Graph) -> list[Callable[[], torch.Tensor]]:
         if node.target not in _LIFTED:
             raise UnsupportedError(
                 "draws random numbers whose distribution depends on tensor values",
-                op=op_name(node), location=location_of(node),
+                op=op_name(node),
+                location=location_of(node),
                 hint="draw outside the compiled function and pass the result in",
-            )  # fmt: skip
+            )
         generators.append(_generator(node))
         point = graph.inserting_after(anchor) if anchor else graph.inserting_before(None)
         with point:
@@ -59,7 +94,9 @@ def _generator(node: Node) -> Callable[[], torch.Tensor]:
     def template(arg: Node) -> Any:
         val = arg.meta["val"]
         # An expanded template overlaps itself; eager's result is contiguous then.
-        overlaps = any(step == 0 and size > 1 for step, size in zip(val.stride(), val.shape, strict=True))
+        overlaps = any(
+            step == 0 and size > 1 for step, size in zip(val.stride(), val.shape, strict=True)
+        )
         stride = torch.empty(val.shape, device="meta").stride() if overlaps else val.stride()
         return _Empty(tuple(val.shape), tuple(stride), val.dtype, val.device)
 
@@ -72,6 +109,9 @@ def _generator(node: Node) -> Callable[[], torch.Tensor]:
 
     def generate() -> torch.Tensor:
         with torch.no_grad():
+            if target is aten.bernoulli.p:
+                # It stands for a write into the template, in the template's memory order.
+                return make(args[0]).bernoulli_(args[1])
             return target(*map(make, args), **{k: make(v) for k, v in kwargs.items()})
 
     return generate
@@ -86,3 +126,14 @@ class _Empty:
     def __call__(self) -> torch.Tensor:
         shape, stride, dtype, device = self.layout
         return torch.empty_strided(shape, stride, dtype=dtype, device=device)
+
+
+RANDOM_COMPOSITES: dict[Any, Callable] = {
+    aten.dropout.default: dropout,
+    aten.dropout_.default: lambda x, p, train: x.copy_(dropout(x, p, train)),
+    aten.bernoulli.p: _bernoulli,
+}
+
+RANDOM_DECOMPOSITIONS: dict[Any, Callable] = {
+    aten.native_dropout.default: _native_dropout,
+}

@@ -1,9 +1,9 @@
 """The two traces: Dynamo graph -> pre-dispatch ATen graph -> functional, decomposed ATen graph.
 
-Both run on fake tensors with static shapes, so nothing is computed. The first keeps composite ops, views,
-in-place writes and grad-mode switches, which is what the barriers are read from. The second has none of
-them left: in-place writes have become values, and ``aten.copy_`` into a placeholder at the very end
-stands for a mutated input.
+Both run on fake tensors with static shapes, so nothing is computed. The first keeps composite ops,
+views, in-place writes and grad-mode switches, which is what the barriers are read from. The second
+has none of them left: in-place writes have become values, and ``aten.copy_`` into a placeholder at
+the very end stands for a mutated input.
 """
 
 from __future__ import annotations
@@ -23,25 +23,29 @@ from .diagnostics import location_of, op_name
 
 
 def fake_inputs(tensors: Sequence[torch.Tensor], mode: FakeTensorMode) -> list[torch.Tensor]:
-    """Fake tensors of ``mode`` with the shapes, strides, dtypes and devices of ``tensors``; no autograd."""
+    """Fake tensors of ``mode`` with the shapes, strides, dtypes and devices of ``tensors``; no
+    autograd."""
     fakes = []
     with mode:
         for tensor in tensors:
             sizes = [int(size) for size in tensor.shape]
             fakes.append(
                 torch.empty_strided(
-                    sizes, [int(s) for s in tensor.stride()], dtype=tensor.dtype, device=tensor.device
+                    sizes,
+                    [int(s) for s in tensor.stride()],
+                    dtype=tensor.dtype,
+                    device=tensor.device,
                 )
             )
     return fakes
 
 
 class _Running(Interpreter):
-    """Runs a graph node by node, with own implementations for some ops and errors that name the line."""
+    """Runs a graph node by node, with own implementations for some ops and errors that name the
+    line."""
 
     def __init__(self, gm: GraphModule, composites: dict[Any, Callable]) -> None:
         super().__init__(gm)
-        # Keep intermediate results: the error path and the storage bookkeeping may look at them.
         self.composites = composites
 
     def run_node(self, n: Node) -> Any:
@@ -51,21 +55,24 @@ class _Running(Interpreter):
             if error.location is not None or n.op != "call_function":
                 raise
             raise type(error)(
-                error.args[0].split("\n")[0], op=op_name(n), location=location_of(n), hint=error.hint
+                str(error).split("\n")[0], op=op_name(n), location=location_of(n), hint=error.hint
             ) from error
         except Exception as error:
             raise CaptureError(
                 f"cannot be traced with static shapes: {type(error).__name__}: "
                 f"{str(error).splitlines()[0] if str(error) else ''}",
-                op=op_name(n), location=location_of(n),
+                op=op_name(n),
+                location=location_of(n),
                 hint="values that decide shapes or control flow must not depend on tensor data",
-            ) from error  # fmt: skip
+            ) from error
 
     def call_function(self, target: Any, args: tuple, kwargs: dict) -> Any:
         return super().call_function(self.composites.get(target, target), args, kwargs)
 
 
-def _trace(run: Callable, fakes: list[torch.Tensor], mode: FakeTensorMode, **options: Any) -> GraphModule:
+def _trace(
+    run: Callable, fakes: list[torch.Tensor], mode: FakeTensorMode, **options: Any
+) -> GraphModule:
     with ExitStack() as stack:
         stack.enter_context(mode)
         stack.enter_context(fx_traceback.preserve_node_meta())
@@ -73,9 +80,13 @@ def _trace(run: Callable, fakes: list[torch.Tensor], mode: FakeTensorMode, **opt
 
 
 def trace_pre_dispatch(
-    gm: GraphModule, bind: Callable[[list[torch.Tensor]], list], fakes: list[torch.Tensor], mode: FakeTensorMode
+    gm: GraphModule,
+    bind: Callable[[list[torch.Tensor]], list],
+    fakes: list[torch.Tensor],
+    mode: FakeTensorMode,
 ) -> GraphModule:
-    """The Dynamo graph as ATen ops before autograd: composite ops whole, grad-mode switches as nodes.
+    """The Dynamo graph as ATen ops before autograd: composite ops whole, grad-mode switches as
+    nodes.
 
     ``bind`` puts the tensors among the graph's other (constant) arguments.
     """
@@ -94,7 +105,8 @@ def trace_functional(
     composites: dict[Any, Callable],
     decompositions: dict[Any, Callable],
 ) -> GraphModule:
-    """The marked graph without mutation, with composite ops and those of ``decompositions`` taken apart.
+    """The marked graph without mutation, with composite ops and those of ``decompositions`` taken
+    apart.
 
     ``composites`` are implementations for ops of ``gm`` itself, used before PyTorch's own.
     """

@@ -1,8 +1,9 @@
 """The lowering process: torch dialect text in, linalg-on-tensors text out.
 
-Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on stdin and
-stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions`` and ``seconds``. The
-answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and message).
+Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on
+stdin and stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions``
+and ``seconds``. The answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and
+message).
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-ALLOWED = {"builtin", "func", "linalg", "tensor", "arith", "math", "scf", "cf", "complex", "affine", "grad"}
+ALLOWED = {
+    "builtin",
+    "func",
+    "linalg",
+    "tensor",
+    "arith",
+    "math",
+    "scf",
+    "cf",
+    "complex",
+    "affine",
+    "grad",
+}
 _CONTRACT = "torch-verify-linalg-on-tensors-backend-contract"
 
 
@@ -86,7 +99,8 @@ def _lower(request: dict[str, str]) -> str:
 
 
 def _left_over(ir: Any, module: Any) -> list[tuple[str, str]]:
-    """The torch ops that a failed lowering has not got rid of: the first is the one it could not do."""
+    """The torch ops that a failed lowering has not got rid of: the first is the one it could not
+    do."""
     left: list[tuple[str, str]] = []
 
     def visit(operation: Any) -> Any:

@@ -1,0 +1,35 @@
+// RUN: gradc-opt %s --grad-gradient | FileCheck %s
+
+// d cbrt(x) = dx / (3 cbrt(x)^2)
+func.func private @f(%x: f32) -> f32 {
+  %r = math.cbrt %x : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @vjp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[CT:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 3.000000e+00
+// CHECK: %[[V1:.*]] = math.cbrt %[[X]]
+// CHECK: %[[V2:.*]] = arith.mulf %[[V1]], %[[V1]]
+// CHECK: %[[V3:.*]] = arith.mulf %[[V2]], %[[C0]]
+// CHECK: %[[V4:.*]] = arith.divf %[[CT]], %[[V3]]
+// CHECK: return %[[V4]]
+func.func @vjp(%x: f32, %ct: f32) -> f32 {
+  %r, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dx : f32
+}
+
+// CHECK-LABEL: func.func @jvp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[TX:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 3.000000e+00
+// CHECK: %[[V1:.*]] = math.cbrt %[[X]]
+// CHECK: %[[V2:.*]] = arith.mulf %[[V1]], %[[V1]]
+// CHECK: %[[V3:.*]] = arith.mulf %[[V2]], %[[C0]]
+// CHECK: %[[V4:.*]] = arith.divf %[[TX]], %[[V3]]
+// CHECK: return %[[V4]]
+func.func @jvp(%x: f32, %tx: f32) -> f32 {
+  %r, %dr = grad.jvp @f(%x) tangents(%tx) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dr : f32
+}

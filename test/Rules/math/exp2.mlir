@@ -1,0 +1,33 @@
+// RUN: gradc-opt %s --grad-gradient | FileCheck %s
+
+// d 2^x = ln 2 2^x dx
+func.func private @f(%x: f32) -> f32 {
+  %r = math.exp2 %x : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @vjp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[CT:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 0.693147182
+// CHECK: %[[V1:.*]] = math.exp2 %[[X]]
+// CHECK: %[[V2:.*]] = arith.mulf %[[CT]], %[[V1]]
+// CHECK: %[[V3:.*]] = arith.mulf %[[V2]], %[[C0]]
+// CHECK: return %[[V3]]
+func.func @vjp(%x: f32, %ct: f32) -> f32 {
+  %r, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dx : f32
+}
+
+// CHECK-LABEL: func.func @jvp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[TX:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 0.693147182
+// CHECK: %[[V1:.*]] = math.exp2 %[[X]]
+// CHECK: %[[V2:.*]] = arith.mulf %[[TX]], %[[V1]]
+// CHECK: %[[V3:.*]] = arith.mulf %[[V2]], %[[C0]]
+// CHECK: return %[[V3]]
+func.func @jvp(%x: f32, %tx: f32) -> f32 {
+  %r, %dr = grad.jvp @f(%x) tangents(%tx) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dr : f32
+}

@@ -1,0 +1,27 @@
+// RUN: gradc-opt %s --grad-gradient | FileCheck %s
+
+// d log(x) = dx / x
+func.func private @f(%x: f32) -> f32 {
+  %r = math.log %x : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @vjp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[CT:[^:]+]]: f32
+// CHECK: %[[V0:.*]] = arith.divf %[[CT]], %[[X]]
+// CHECK: return %[[V0]]
+func.func @vjp(%x: f32, %ct: f32) -> f32 {
+  %r, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dx : f32
+}
+
+// CHECK-LABEL: func.func @jvp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[TX:[^:]+]]: f32
+// CHECK: %[[V0:.*]] = arith.divf %[[TX]], %[[X]]
+// CHECK: return %[[V0]]
+func.func @jvp(%x: f32, %tx: f32) -> f32 {
+  %r, %dr = grad.jvp @f(%x) tangents(%tx) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dr : f32
+}

@@ -1,0 +1,31 @@
+// RUN: gradc-opt %s --grad-gradient | FileCheck %s
+
+// d log10(x) = dx / (x ln 10)
+func.func private @f(%x: f32) -> f32 {
+  %r = math.log10 %x : f32
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @vjp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[CT:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 2.30258512
+// CHECK: %[[V1:.*]] = arith.mulf %[[X]], %[[C0]]
+// CHECK: %[[V2:.*]] = arith.divf %[[CT]], %[[V1]]
+// CHECK: return %[[V2]]
+func.func @vjp(%x: f32, %ct: f32) -> f32 {
+  %r, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dx : f32
+}
+
+// CHECK-LABEL: func.func @jvp(
+// CHECK-SAME: %[[X:[^:]+]]: f32, %[[TX:[^:]+]]: f32
+// CHECK: %[[C0:.*]] = arith.constant 2.30258512
+// CHECK: %[[V1:.*]] = arith.mulf %[[X]], %[[C0]]
+// CHECK: %[[V2:.*]] = arith.divf %[[TX]], %[[V1]]
+// CHECK: return %[[V2]]
+func.func @jvp(%x: f32, %tx: f32) -> f32 {
+  %r, %dr = grad.jvp @f(%x) tangents(%tx) wrt [0]
+      : (f32, f32) -> (f32, f32)
+  return %dr : f32
+}
