@@ -91,9 +91,10 @@ void RequiresGradAnalysis::visitExternalCall(
 void RequiresGradAnalysis::visitNonControlFlowArguments(
     Operation *op, const RegionSuccessor &successor,
     ArrayRef<RequiresGradLattice *> arguments, unsigned firstIndex) {
+  if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
+    return visitOpaqueValues(branch);
   if (!getScalarBody(op))
-    return SparseForwardDataFlowAnalysis::visitNonControlFlowArguments(
-        op, successor, arguments, firstIndex);
+    return setAllToEntryStates(arguments);
   if (readsStoppedOperands(op))
     return;
   // (3)
@@ -108,22 +109,41 @@ void RequiresGradAnalysis::visitNonControlFlowArguments(
   }
 }
 
+void RequiresGradAnalysis::visitOpaqueValues(RegionBranchOpInterface branch) {
+  SmallVector<Value> values(branch->getResults());
+  for (Region &region : branch->getRegions())
+    llvm::append_range(values, region.getArguments());
+  llvm::erase_if(values, [](Value value) {
+    return !isDifferentiableType(value.getType());
+  });
+  if (values.empty())
+    return;
+  RegionBranchInverseSuccessorMapping mapping;
+  branch.getSuccessorInputOperandMapping(mapping);
+  if (llvm::all_of(values,
+                   [&](Value value) { return mapping.contains(value); }))
+    return;
+  for (Value value : values)
+    for (Region &region : branch->getRegions())
+      if (!region.empty())
+        markOpaque(getLatticeElement(value), branch,
+                   getProgramPointBefore(&region.front()));
+}
+
+void RequiresGradAnalysis::markOpaque(RequiresGradLattice *lattice,
+                                      Operation *op, ProgramPoint *point) {
+  // (6)
+  for (Value input : getInputsOfRegionOp(op))
+    mark(lattice, getLatticeElementFor(point, input)->isSet());
+}
+
 void RequiresGradAnalysis::setToEntryState(RequiresGradLattice *lattice) {
   Value value = lattice->getAnchor();
   if (!isDifferentiableType(value.getType()))
     return;
-  Operation *op = value.getDefiningOp();
-  ProgramPoint *point = nullptr;
-  if (op) {
-    point = getProgramPointAfter(op);
-  } else {
-    Block *block = cast<BlockArgument>(value).getOwner();
-    op = block->getParentOp();
-    point = getProgramPointBefore(block);
-  }
-  if (isa<CallableOpInterface>(op))
-    return;
-  // (6)
-  for (Value input : getInputsOfRegionOp(op))
-    mark(lattice, getLatticeElementFor(point, input)->isSet());
+  if (Operation *op = value.getDefiningOp())
+    return markOpaque(lattice, op, getProgramPointAfter(op));
+  Block *block = cast<BlockArgument>(value).getOwner();
+  if (!isa<CallableOpInterface>(block->getParentOp()))
+    markOpaque(lattice, block->getParentOp(), getProgramPointBefore(block));
 }

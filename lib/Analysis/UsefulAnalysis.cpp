@@ -66,7 +66,7 @@ UsefulAnalysis::visitOperation(Operation *op, ArrayRef<UsefulLattice *>,
         mark(getYieldedValue(result), isUseful(point, result));
     return success();
   }
-  if (isa<ParallelCombiningOpInterface>(parent)) {
+  if (isa<InParallelOpInterface>(parent)) {
     // (6)
     bool useful = isAnyUseful(point, parent->getParentOp()->getResults());
     for (Value operand : op->getOperands())

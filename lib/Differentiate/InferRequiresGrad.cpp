@@ -18,10 +18,7 @@
 #include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -300,49 +297,14 @@ void Inference::assignFunctions() {
 // (3) Types
 //===----------------------------------------------------------------------===//
 
-/// True for an elementwise op on tensors that some but not all carry; such an
-/// op has no types to be written with.
-static bool isMixedElementwise(Operation *op,
-                               const GradientAnalysis &analysis) {
-  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() == 0)
-    return false;
-  auto isTensor = [](Value value) {
-    return isa<RankedTensorType>(value.getType());
-  };
-  SmallVector<Value> tensors;
-  llvm::copy_if(op->getOperands(), std::back_inserter(tensors), isTensor);
-  llvm::copy_if(op->getResults(), std::back_inserter(tensors), isTensor);
-  auto requiresGrad = [&](Value value) { return analysis.requiresGrad(value); };
-  return llvm::any_of(tensors, requiresGrad) &&
-         !llvm::all_of(tensors, requiresGrad);
-}
-
-/// Turns the elementwise ops among `ops` into `linalg.generic`.
-static void convertToLinalg(ArrayRef<Operation *> ops, MLIRContext *context) {
-  RewritePatternSet patterns(context);
-  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-  FrozenRewritePatternSet frozen(std::move(patterns));
-  PatternApplicator applicator(frozen);
-  applicator.applyDefaultCostModel();
-  PatternRewriter rewriter(context);
-  for (Operation *op : ops) {
-    rewriter.setInsertionPoint(op);
-    (void)applicator.matchAndRewrite(op, rewriter);
-  }
-}
-
 LogicalResult Inference::write(Instance &instance) {
   func::FuncOp function = instance.function;
   FailureOr<GradientAnalysis> analysis = analyse(function, instance.roots);
   if (failed(analysis))
     return failure();
-  SmallVector<Operation *> mixed;
-  function.walk([&](Operation *op) {
-    if (isMixedElementwise(op, *analysis))
-      mixed.push_back(op);
-  });
-  if (!mixed.empty()) {
-    convertToLinalg(mixed, function.getContext());
+  if (convertMixedElementwise(function, [&](Value value) {
+        return analysis->requiresGrad(value);
+      })) {
     analysis = analyse(function, instance.roots);
     if (failed(analysis))
       return failure();

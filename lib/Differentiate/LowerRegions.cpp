@@ -157,7 +157,7 @@ private:
     auto noGrad = op->getParentOfType<NoGradOp>();
     OpBuilder builder(op);
     if (noGrad->isAncestor(value.getParentBlock()->getParentOp())) {
-      if (isa<ParallelCombiningOpInterface>(op->getParentOp()))
+      if (isa<InParallelOpInterface>(op->getParentOp()))
         builder.setInsertionPoint(op->getParentOp());
       return create(builder, op, value);
     }
