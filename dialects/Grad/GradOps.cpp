@@ -17,6 +17,20 @@
 using namespace mlir;
 using namespace mlir::grad;
 
+/// One type that stands for both of an operand and a result.
+static ParseResult parseSameType(OpAsmParser &parser, Type &operandType,
+                                 Type &resultType) {
+  if (parser.parseType(operandType))
+    return failure();
+  resultType = operandType;
+  return success();
+}
+
+static void printSameType(OpAsmPrinter &printer, Operation *, Type operandType,
+                          Type) {
+  printer << operandType;
+}
+
 #define GET_OP_CLASSES
 #include "GradOps.cpp.inc"
 

@@ -267,7 +267,6 @@ def Grad_JvpOp : Grad_Op<"jvp", [
 def Grad_ScatterAddOp : Grad_Op<"scatter_add", [
     RecursiveMemoryEffects,
     SingleBlockImplicitTerminator<"::mlir::grad::YieldOp">,
-    AllTypesMatch<["init", "result"]>,
     DeclareOpInterfaceMethods<DifferentiableOpInterface,
                               ["carriesGradient", "emitVjp", "emitJvp"]>
   ]> {
@@ -298,7 +297,8 @@ def Grad_ScatterAddOp : Grad_Op<"scatter_add", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `bounds` $bounds (`ins` `(` $inputs^ `:` type($inputs) `)`)? `maps`
-    $indexing_maps `into` $init attr-dict `:` type($init) $body
+    $indexing_maps `into` $init attr-dict `:`
+    custom<SameType>(type($init), type($result)) $body
   }];
   let builders = [
     // Creates the entry block and its arguments too; the caller fills it.

@@ -103,6 +103,8 @@ static LogicalResult verifyInput(ScatterAddOp op, unsigned index) {
 }
 
 LogicalResult ScatterAddOp::verify() {
+  if (getInit().getType() != getType())
+    return emitOpError("init and result must have the same type");
   if (getIndexingMaps().size() != getInputs().size())
     return emitOpError("expects one indexing map an input, got ")
            << getIndexingMaps().size() << " for " << getInputs().size();

@@ -43,7 +43,8 @@ static void wrapInNoGrad(func::FuncOp function) {
         entry->addArgument(argument.getType(), argument.getLoc()));
   oldEntry->eraseArguments(0, oldEntry->getNumArguments());
 
-  auto builder = OpBuilder::atBlockEnd(entry);
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToEnd(entry);
   TypeRange types = function.getResultTypes();
   auto noGrad = NoGradOp::create(builder, loc, types);
   func::ReturnOp::create(builder, loc, noGrad.getResults());

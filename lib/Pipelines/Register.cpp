@@ -15,8 +15,8 @@ void mlir::grad::registerAll(DialectRegistry &registry) {
 }
 
 void mlir::grad::registerAllPasses() {
-  registerDifferentiatePasses();
-  registerSimplifyPasses();
-  registerLowerPasses();
+  registerGradDifferentiatePasses();
+  registerGradSimplifyPasses();
+  registerGradLowerPasses();
   registerPipelines();
 }

@@ -57,5 +57,5 @@ endfunction()
 function(gradc_set_rpath target)
   set_target_properties(${target} PROPERTIES
     BUILD_RPATH "${GRADC_MLIR_PYTHON}/_mlir_libs;${GRADC_MLIR_PYTHON}/lib;${GRADC_MLIR_PYTHON}/../llvm/lib"
-    INSTALL_RPATH "$ORIGIN/../../mlir/_mlir_libs;$ORIGIN/../../mlir/lib;$ORIGIN/../../llvm/lib")
+    INSTALL_RPATH "$ORIGIN/../_lib;$ORIGIN/../../mlir/_mlir_libs;$ORIGIN/../../mlir/lib;$ORIGIN/../../llvm/lib")
 endfunction()

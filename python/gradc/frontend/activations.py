@@ -118,6 +118,8 @@ def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = No
     out = x
     if low is not None:
         low = low.to(dtype)
+        if high is not None:  # a lower bound that meets the upper one has no gradient
+            low = where(low < high, low, STOP(low))
         out = where((out < low) | (low != low), low, out)
     if high is not None:
         high = high.to(dtype)

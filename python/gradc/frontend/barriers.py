@@ -199,14 +199,7 @@ class _Marker:
         operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
         alias = bool(outputs) and {_storage(t) for t in outputs} <= {_storage(t) for t in operands}
         packet = getattr(node.target, "overloadpacket", None)
-        if (
-            alias
-            or packet in _SHAPE_ONLY
-            or (
-                node.target is not aten.item.default
-                and not any(_differentiable(t) for t in outputs)
-            )
-        ):
+        if alias or packet in _SHAPE_ONLY or not any(map(_differentiable, outputs)):
             # Views only pass the storage on; ops without a differentiable result need no barrier.
             new = self._copy(node, lambda n: self.new[n])
         else:

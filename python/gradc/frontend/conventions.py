@@ -24,37 +24,44 @@ REFUSED: dict[str, tuple[str, str]] = {
         "reads memory by strides, which a functional program does not have",
         "use view, transpose, unfold or indexing instead",
     ),
-    "median": ("has no lowering", "use sort-free statistics or detach"),
     "cummax": ("has no lowering", _WAY_OUT),
     "cummin": ("has no lowering", _WAY_OUT),
     "logcumsumexp": ("the derivative of its scan is not known to the compiler", _WAY_OUT),
     "fmax": ("its treatment of ties and NaN would be lost", "use torch.maximum"),
     "fmin": ("its treatment of ties and NaN would be lost", "use torch.minimum"),
     "logaddexp2": ("its lowering differs from PyTorch at ties", "use torch.logaddexp"),
-    "_cdist_forward": (
-        "the derivative of a distance of 0 would be lost",
-        "write the distances with torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)",
+    "multi_margin_loss": (
+        "its derivative at the margin would be lost",
+        "write it with torch.where",
     ),
-    "_euclidean_dist": (
-        "the derivative of a distance of 0 would be lost",
-        "write the distances with torch.linalg.vector_norm(a[:, None] - b[None], dim=-1)",
+    "multilabel_margin_loss_forward": (
+        "its derivative at the margin would be lost",
+        "write it with torch.where",
     ),
-    "sort": ("needs the tm_tensor dialect", "use max/min, or detach"),
-    "topk": ("needs the tm_tensor dialect", "use max/min, or detach"),
-    "kthvalue": ("needs the tm_tensor dialect", "use max/min, or detach"),
+    "grid_sampler_2d": (
+        "its derivative at the border would be lost",
+        'use padding_mode="zeros"',
+    ),
     "adaptive_max_pool2d": ("its ties would be lost", "use max_pool2d with explicit sizes"),
     "max_pool3d_with_indices": (
         "its ties would be lost",
         "use max_pool2d over reshaped dimensions",
     ),
-    "max_unpool2d": ("is a scatter, which has no lowering yet", _WAY_OUT),
-    **{
-        name: (
-            "is a scatter, which has no lowering yet",
-            "write slices (x[2:4] = y) or choose with torch.where under a mask",
-        )
-        for name in (
+}
+
+# Refused with or without a gradient: torch-mlir makes ops of its tm_tensor dialect of them, which
+# MLIR does not have (and for some it aborts).
+_SCATTER = (
+    "is a scatter, which has no lowering yet",
+    "write slices (x[2:4] = y) or choose with torch.where under a mask",
+)
+_ORDER = ("sorts, which has no lowering yet", "use max, min or argmax, or sort outside")
+UNLOWERED: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("sort", "topk", "kthvalue", "median", "mode"), _ORDER),
+    **dict.fromkeys(
+        (
             "index_put",
+            "_unsafe_index_put",
             "scatter",
             "scatter_add",
             "scatter_reduce",
@@ -63,8 +70,11 @@ REFUSED: dict[str, tuple[str, str]] = {
             "index_fill",
             "masked_scatter",
             "put",
-        )
-    },
+            "max_unpool2d",
+            "bincount",
+        ),
+        _SCATTER,
+    ),
 }
 
 # fmt: off
@@ -138,9 +148,12 @@ def packet_name(node: Node) -> str:
 def check(graph: Graph, carries: set[Node]) -> None:
     """Raise ``UnsupportedError`` if a gradient reaches an op that would not keep PyTorch's."""
     for node in graph.nodes:
+        name = packet_name(node)
+        if node.op == "call_function" and name in UNLOWERED:
+            reason, hint = UNLOWERED[name]
+            raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)
         if node not in carries or node.op != "call_function" or node.target in (STOP, VALUE_OF):
             continue
-        name = packet_name(node)
         if name == "getitem" or name in KEPT or name in OUTLINED:
             continue
         reason, hint = REFUSED.get(

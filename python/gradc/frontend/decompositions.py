@@ -52,6 +52,22 @@ def _index_put(
     return torch.where(mask, values.reshape([]), x)
 
 
+def _scatter(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """One index a row is a choice by comparison (one-hot); torch-mlir makes a scatter of it."""
+    dim = dim % max(x.ndim, 1)
+    row = [1 if d == dim else size for d, size in enumerate(x.shape)]
+    if x.ndim == 0 or list(index.shape) != row:
+        return NotImplemented
+    positions = torch.arange(x.shape[dim], device=x.device)
+    positions = positions.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
+    return torch.where(positions == index, value, x).to(x.dtype)
+
+
+def _scatter_source(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """As a scatter of one value, from a source of the index's shape."""
+    return _scatter(x, dim, index, source) if source.shape == index.shape else NotImplemented
+
+
 def _split_sizes(x: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple:
     """Slices; torch-mlir has no list of tensors past this point."""
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
@@ -110,6 +126,8 @@ _OWN: dict[Any, Callable] = {
     aten.fmod.Scalar: _scalar_operand(torch.fmod),
     aten.remainder.Scalar: _scalar_operand(torch.remainder),
     aten.index_put.default: _index_put,
+    aten.scatter.value: _scatter,
+    aten.scatter.src: _scatter_source,
     **NORMALISATION_DECOMPOSITIONS,
     **SOFTMAX_DECOMPOSITIONS,
     **REDUCTION_DECOMPOSITIONS,
@@ -120,39 +138,11 @@ _OWN: dict[Any, Callable] = {
 
 # Ops that must arrive whole: outlined with their own convention, drawn outside, or better in
 # torch-mlir.
-_KEEP = (
-    "amax",
-    "amin",
-    "aminmax",
-    "maximum",
-    "minimum",
-    "max_pool2d_with_indices",
-    "bernoulli",
-    "rand",
-    "randn",
-    "rand_like",
-    "randn_like",
-    "randint",
-    "randint_like",
-    "randperm",
-    "uniform",
-    "normal",
-    "normal_functional",
-    "exponential",
-    "stack",
-    "lift_fresh_copy",
-    "embedding",
-    "upsample_nearest2d",
-    "flip",
-    "sum",
-    "mean",
-    "logaddexp2",
-    "_trilinear",
-    "rsub",
-    "diag_embed",
-    "index_add",
-    "index_copy",
-    "index_fill",
+_KEEP = frozenset(
+    "amax amin aminmax maximum minimum max_pool2d_with_indices multi_margin_loss "
+    "multilabel_margin_loss_forward bernoulli rand randn rand_like randn_like randint randint_like "
+    "randperm uniform normal normal_functional exponential stack lift_fresh_copy embedding "
+    "upsample_nearest2d flip sum mean diag_embed special_entr".split()
 )
 
 
@@ -170,4 +160,18 @@ def decomposition_table() -> dict[Any, Callable]:
     }
     table.update(get_decompositions(EXTRA))
     table.update(_OWN)
+    sample = aten.grid_sampler_2d.default
+    table[sample] = _zero_padded_only(table[sample])
     return table
+
+
+def _zero_padded_only(decomposition: Callable) -> Callable:
+    def grid_sampler(
+        x: Tensor, grid: Tensor, mode: int = 0, padding: int = 0, align_corners: bool = False
+    ) -> Tensor:
+        """Other paddings clamp the coordinates, with a derivative of 0 at the border."""
+        if padding != 0:
+            return NotImplemented
+        return decomposition(x, grid, mode, padding, align_corners)
+
+    return grid_sampler

@@ -198,7 +198,14 @@ def _emit_aten(w: _Writer, node: Node) -> None:
         else:
             value = node.kwargs.get(parameter.name, parameter.default_value)
         operands.append(_argument(w, node, value, str(parameter.type)))
-    value = node.meta["val"]
+    value = node.meta.get("val")
+    if value is None:
+        raise UnsupportedError(
+            "only acts on the world outside, which a compiled function does not",
+            op=op_name(node),
+            location=location_of(node),
+            hint="call it outside the compiled function",
+        )
     if isinstance(value, (list, tuple)) and str(schema.returns[0].type).startswith("List"):
         raise UnsupportedError(
             "returns a list of tensors", op=op_name(node), location=location_of(node)

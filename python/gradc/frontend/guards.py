@@ -27,8 +27,8 @@ _HIGHER_ORDER: dict[str, tuple[str, str]] = {
     ),
     "cond": ("torch.cond is not supported yet", "use torch.where when both branches are cheap"),
     "while_loop": ("torch.while_loop is not supported yet", "use a Python loop with a fixed count"),
-    "map_impl": ("torch map is not supported yet", "use torch.vmap-free batched operations"),
-    "scan": ("torch scan is not supported yet", "use a Python loop with a fixed count"),
+    "map_impl": ("map is not supported yet", "batch the operations over a dimension"),
+    "scan": ("scan is not supported yet", "use a Python loop with a fixed count"),
 }
 
 # Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own
@@ -41,20 +41,24 @@ def prepare(gm: GraphModule) -> GraphModule:
     gm = copy.copy(gm)
     gm.graph = copy.deepcopy(gm.graph)
     for node in list(gm.graph.nodes):
-        if node.op == "call_function":
-            _function(gm, node)
-        elif node.op == "call_method" and node.target in ("item", "tolist"):
-            raise UnsupportedError(
-                "makes Python numbers out of tensor data",
-                op=str(node.target),
-                location=location_of(node),
-                hint="keep the tensor: x.detach() behaves as the number in arithmetic",
-            )
-        elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
-            _method(gm, node)
+        _visit(gm, node)
     gm.graph.lint()
     gm.recompile()
     return gm
+
+
+def _visit(gm: GraphModule, node: Node) -> None:
+    if node.op == "call_function":
+        _function(gm, node)
+    elif node.op == "call_method" and node.target in ("item", "tolist"):
+        raise UnsupportedError(
+            "makes Python numbers out of tensor data",
+            op=str(node.target),
+            location=location_of(node),
+            hint="keep the tensor: x.detach() behaves as the number in arithmetic",
+        )
+    elif node.op == "call_method" and node.target in ("requires_grad_", "register_hook"):
+        _method(gm, node)
 
 
 def _function(gm: GraphModule, node: Node) -> None:
@@ -83,22 +87,20 @@ def _function(gm: GraphModule, node: Node) -> None:
             gm.graph.erase_node(entered)
     elif name == "_get_data_attr":
         node.target = torch.ops.aten.detach.default
-    elif target is torch._C._set_grad_enabled:
-        return
 
 
 def _switch(gm: GraphModule, node: Node) -> None:
     """Inference mode stops gradients as no_grad does; leaving it restores the mode before."""
-    before = True
+    before = True  # both traces start with gradients on
     for earlier in gm.graph.nodes:
         if earlier is node:
             break
         if earlier.target is torch._C._set_grad_enabled:
             before = bool(earlier.args[0])
     node.meta["gradc_mode_before"] = before
-    if node.args[0] is not False:
-        with gm.graph.inserting_before(node):
-            gm.graph.call_function(torch._C._set_grad_enabled, (False,))
+    # inference_mode(False) does the opposite: it turns gradients on.
+    with gm.graph.inserting_before(node):
+        gm.graph.call_function(torch._C._set_grad_enabled, (node.args[0] is False,))
 
 
 def _method(gm: GraphModule, node: Node) -> None:
@@ -141,8 +143,7 @@ def _inline(gm: GraphModule, node: Node) -> None:
                 result = torch.fx.map_arg(inner.args[0], lambda n: env[n])
             else:
                 env[inner] = gm.graph.node_copy(inner, lambda n: env[n])
-                if inner.op == "call_function":
-                    _function(gm, env[inner])
+                _visit(gm, env[inner])
     values = list(result) if isinstance(result, (list, tuple)) else [result]
     for user in list(node.users):
         if getattr(user.target, "__name__", "") == "getitem":

@@ -136,6 +136,18 @@ def _cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) 
     return ((x1 / length(x1)) * (x2 / length(x2))).sum([dim])
 
 
+def _cdist(a: Tensor, b: Tensor, p: float, compute_mode: Any = None) -> Tensor:
+    """The norm of all differences, with its derivative of 0 at distance 0."""
+    return _vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, [-1])
+
+
+def _euclidean_dist(a: Tensor, b: Tensor) -> Tensor:
+    """By one matrix product, as eager does for many points; derivative 0 at distance 0."""
+    squares = (a * a).sum([-1], True) + (b * b).sum([-1], True).transpose(-1, -2)
+    squares = squares - 2 * torch.matmul(a, b.transpose(-1, -2))
+    return safe_sqrt(torch.where(squares < 0, 0.0, squares))
+
+
 REDUCTION_COMPOSITES: dict[Any, Callable] = {
     aten.cosine_similarity.default: _cosine_similarity,
 }
@@ -147,6 +159,9 @@ REDUCTION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.norm.ScalarOpt_dim: _norm,
     aten.norm.ScalarOpt_dim_dtype: _norm,
     aten.norm.ScalarOpt_dtype: lambda x, p, *, dtype: _norm(x, p, dtype=dtype),
+    aten._cdist_forward.default: _cdist,
+    aten._euclidean_dist.default: _euclidean_dist,
+    aten.dist.default: lambda x, y, p=2: _vector_norm(x - y, p),
     aten.prod.default: _prod,
     aten.prod.dim_int: _prod_dim,
     aten.cumsum.default: _scan(torch.add, 0),

@@ -46,7 +46,6 @@ class _Running(Interpreter):
 
     def __init__(self, gm: GraphModule, composites: dict[Any, Callable]) -> None:
         super().__init__(gm)
-        # Keep intermediate results: the error path and the storage bookkeeping may look at them.
         self.composites = composites
 
     def run_node(self, n: Node) -> Any:

@@ -1,0 +1,1 @@
+"""Dialects of gradc for the ``mlir`` package: ``from gradc.dialects import grad``."""

@@ -1,0 +1,45 @@
+"""Configuration of lit for the MLIR tests.
+
+Tools come from the build folder when CMake configured the tests (lit.site.cfg.py), else from
+the environment: GRADC_TOOLS, the build folder in this checkout, or the installed package.
+FileCheck and mlir-opt are those of the MLIR package.
+"""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import lit.formats
+
+config.name = "gradc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.excludes = ["python", "Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.environ.get(
+    "GRADC_TEST_OUTPUT", os.path.join(config.test_source_root, "Output")
+)
+
+
+def package_folder(name):
+    spec = importlib.util.find_spec(name)
+    return Path(list(spec.submodule_search_locations)[0]) if spec else None
+
+
+def tool_folders():
+    root = Path(config.test_source_root).parent
+    if "GRADC_TOOLS" in os.environ:
+        yield Path(os.environ["GRADC_TOOLS"])
+    yield root / "build" / "tools"
+    # Without importing it: the tests of the tools need no PyTorch.
+    if package := package_folder("gradc"):
+        yield package / "_bin"
+    for name in ("mlir", "llvm"):
+        if package := package_folder(name):
+            yield package / "bin"
+
+
+folders = [str(folder) for folder in tool_folders() if folder.is_dir()]
+config.environment["PATH"] = os.pathsep.join([*folders, os.path.dirname(sys.executable), os.environ["PATH"]])
+config.environment["HOME"] = os.environ.get("HOME", "/")

@@ -1,0 +1,149 @@
+"""What would not be faithful is refused with the op, the user's line and a way out."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch
+from frontend_reference import imported
+
+from gradc.errors import CaptureError, GradcError, UnsupportedError
+
+
+class _Rounded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+def _custom_function(x):
+    return _Rounded.apply(x)
+
+
+def _hook(x):
+    y = x * 2
+    y.register_hook(lambda gradient: gradient)
+    return y
+
+
+def _item(x):
+    return x * x.sum().item()
+
+
+def _cond(x):
+    return torch.cond(x.sum() > 0, lambda t: t * 2, lambda t: t * 3, (x,))
+
+
+def _median(x):
+    return x.median()
+
+
+def _sort(x):
+    return x.sort(1).values
+
+
+def _border(x):
+    grid = torch.zeros(1, 2, 2, 2)
+    return torch.nn.functional.grid_sample(x[None, None], grid, padding_mode="border")
+
+
+def _as_strided(x):
+    return x.as_strided((2, 2), (1, 2))
+
+
+def _scatter(x):
+    y = x * 2
+    y[torch.tensor([0, 1])] = x[:2]
+    return y
+
+
+def _fmax(x):
+    return torch.fmax(x, x[0])
+
+
+def _determinant(x):
+    return x[:, :3].det()
+
+
+def _written_alias(x):
+    y = x * 1
+    y.detach().mul_(x)
+    return y
+
+
+def _data_dependent_draw(x):
+    return torch.bernoulli(x.sigmoid()) * x
+
+
+@pytest.mark.parametrize(
+    ("function", "op", "line"),
+    [
+        (_custom_function, "autograd_function_apply", 1),
+        (_hook, "register_hook", 2),
+        (_item, "item", 1),
+        (_cond, "cond", 1),
+        (_median, "aten.median", 1),
+        (_sort, "aten.sort", 1),
+        (_border, "aten.grid_sampler_2d", 2),
+        (_as_strided, "aten.as_strided", 1),
+        (_scatter, "aten.index_put", 2),
+        (_fmax, "aten.fmax", 1),
+        (_determinant, "aten._linalg_det", 1),
+        (_written_alias, "aten.mul_", 2),
+        (_data_dependent_draw, "aten.bernoulli", 1),
+    ],
+)
+def test_refused(function, op, line):
+    with pytest.raises(UnsupportedError) as caught:
+        imported(function, torch.randn(3, 4, requires_grad=True))
+    error = caught.value
+    first = inspect.getsourcelines(function)[1]
+    assert error.op.startswith(op)
+    assert error.hint
+    assert (error.location.file, error.location.line) == (__file__, first + line)
+    assert error.location.text in str(error)
+
+
+def test_free_without_a_gradient():
+    def function(x):
+        return x.aminmax()
+
+    imported(function, torch.randn(3, 4))
+    with pytest.raises(UnsupportedError, match="checked against PyTorch"):
+        imported(function, torch.randn(3, 4, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    ("function", "op"),
+    [
+        (lambda x: torch.sort(x, 1).indices, "aten.sort"),
+        (
+            lambda x: torch.zeros(3, 4).scatter_add(0, (x > 9).long(), x.detach()),
+            "aten.scatter_add",
+        ),
+        (lambda x: torch.special.i0(x.detach()), "aten.i0"),
+    ],
+)
+def test_what_torch_mlir_cannot_lower_is_named(function, op):
+    with pytest.raises(UnsupportedError) as caught:
+        imported(function, torch.randn(3, 4, requires_grad=True))
+    assert caught.value.op.startswith(op)
+    assert caught.value.location.file == __file__
+
+
+def test_data_dependent_shapes():
+    gm = torch.fx.symbolic_trace(lambda x: x[x > 0].sum())
+    from gradc.frontend import import_graph
+
+    with pytest.raises(CaptureError, match="static shapes"):
+        import_graph(gm, [torch.randn(3)])
+
+
+def test_errors_are_runtime_errors():
+    assert issubclass(GradcError, RuntimeError)
+    assert issubclass(UnsupportedError, GradcError) and issubclass(CaptureError, GradcError)
