@@ -82,7 +82,7 @@ def MaterializeWindowsPass : Pass<"grad-materialize-windows", "::mlir::func::Fun
            "least number of multiplications for each element copied">,
   ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
-                           "::mlir::arith::ArithDialect"];
+                           "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def FuseElementwisePass : Pass<"grad-fuse-elementwise", "::mlir::func::FuncOp"> {
@@ -221,6 +221,16 @@ def PlanArenaPass : Pass<"grad-plan-arena", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 // CPU, to LLVM
 //===----------------------------------------------------------------------===//
+
+def ExpandMathPass : Pass<"grad-expand-math", "::mlir::func::FuncOp"> {
+  let summary = "exp, log and tanh as arithmetic that LLVM vectorizes";
+  let description = [{
+    A call of libm keeps a loop from being vectorized. The expansions are exact
+    to 2 units in the last place and treat NaN, infinities, zeros and subnormal
+    numbers as libm does.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
 
 def LowerMathPass : Pass<"grad-lower-math", "::mlir::ModuleOp"> {
   let summary = "math ops without an accurate LLVM intrinsic call libm";

@@ -10,9 +10,30 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <dlfcn.h>
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::grad;
+
+/// The `scipy-openblas32` package is installed beside the `mlir` package, whose
+/// library is in this process. Without it, products run on a plain loop nest.
+static void loadBlasBesideMLIR() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&translateModuleToLLVMIR), &info))
+    return;
+  llvm::SmallString<256> path;
+  if (llvm::sys::fs::real_path(info.dli_fname, path))
+    return;
+  for (int i = 0; i < 3; ++i)
+    llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "scipy_openblas32", "lib",
+                          "libscipy_openblas.so");
+  if (llvm::sys::fs::exists(path))
+    (void)gradc::loadBlas(path.str().str());
+}
 
 /// The LLVM bitcode of `module`, or an empty string.
 static std::string translate(ModuleOp module) {
@@ -43,6 +64,8 @@ static std::vector<TensorSignature> getSignatures(Attribute types) {
 
 std::unique_ptr<Executable>
 Executable::create(ModuleOp module, int optLevel, std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, loadBlasBesideMLIR);
   std::string bitcode = translate(module);
   if (bitcode.empty()) {
     error = "the module is not in the LLVM dialect; run grad-to-llvm-cpu first";

@@ -13,11 +13,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include <dlfcn.h>
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -43,23 +40,6 @@ struct Options {
 static int fail(const Twine &message) {
   llvm::errs() << "gradc-run: error: " << message << "\n";
   return 1;
-}
-
-/// OpenBLAS is installed beside the `mlir` package that this tool links.
-static void loadBlasBesideMLIR() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&parseAttribute), &info))
-    return;
-  llvm::SmallString<256> path;
-  if (llvm::sys::fs::real_path(info.dli_fname, path))
-    return;
-  for (int i = 0; i < 3; ++i)
-    path = llvm::sys::path::parent_path(path);
-  llvm::sys::path::append(path, "scipy_openblas32", "lib",
-                          "libscipy_openblas.so");
-  // Without it, products run on a plain loop nest.
-  if (llvm::sys::fs::exists(path))
-    gradc::loadBlas(path.str().str());
 }
 
 static bool hasTransforms(ModuleOp module) {
@@ -180,7 +160,6 @@ int grad::runMain(int argc, char **argv) {
   if (failed(manager.run(*module)))
     return 1;
 
-  loadBlasBesideMLIR();
   std::unique_ptr<Executable> executable =
       Executable::create(*module, options.optLevel, message);
   if (!executable)

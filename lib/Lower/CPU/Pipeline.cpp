@@ -66,6 +66,7 @@ static void addLLVMConversion(OpPassManager &manager) {
   floats.sourceTypeStrs = {"bf16", "f16"};
   floats.targetTypeStr = "f32";
   manager.addPass(arith::createArithEmulateUnsupportedFloats(floats));
+  manager.addNestedPass<func::FuncOp>(createExpandMathPass());
   manager.addPass(createLowerMathPass());
 
   manager.addPass(memref::createExpandStridedMetadataPass());

@@ -1,0 +1,36 @@
+// RUN: gradc-opt %s --grad-loop-destinations | FileCheck %s
+
+// What the loop yields goes where it came in.
+// CHECK-LABEL: func @for
+// CHECK: iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK: %[[S:.*]] = arith.addf %[[A]], %[[B]]
+// CHECK: %[[X:.*]] = bufferization.materialize_in_destination %[[B]] in %[[A]]
+// CHECK: %[[Y:.*]] = bufferization.materialize_in_destination %[[S]] in %[[B]]
+// CHECK: scf.yield %[[X]], %[[Y]]
+func.func @for(%x: tensor<4xf32>, %l: index, %u: index, %s: index) -> tensor<4xf32> {
+  %r:2 = scf.for %i = %l to %u step %s iter_args(%a = %x, %b = %x) -> (tensor<4xf32>, tensor<4xf32>) {
+    %t = arith.addf %a, %b : tensor<4xf32>
+    scf.yield %b, %t : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// Both regions of a while carry the tensors of either, at the same places.
+// CHECK-LABEL: func @while
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: scf.while (%[[A:.*]] = %{{.*}}, %[[B:.*]] = %[[E]], %[[N:.*]] = %{{.*}})
+// CHECK: %[[T:.*]] = bufferization.materialize_in_destination %{{.*}} in %[[B]]
+// CHECK: scf.condition(%{{.*}}) %[[A]], %[[T]], %[[N]]
+func.func @while(%x: tensor<4xf32>, %n: index, %limit: index) -> tensor<4xf32> {
+  %one = arith.constant 1 : index
+  %r:2 = scf.while (%i = %n, %a = %x) : (index, tensor<4xf32>) -> (tensor<4xf32>, index) {
+    %c = arith.cmpi slt, %i, %limit : index
+    %e = math.exp %a : tensor<4xf32>
+    scf.condition(%c) %e, %i : tensor<4xf32>, index
+  } do {
+  ^bb0(%a: tensor<4xf32>, %i: index):
+    %j = arith.addi %i, %one : index
+    scf.yield %j, %a : index, tensor<4xf32>
+  }
+  return %r#0 : tensor<4xf32>
+}

@@ -1,0 +1,12 @@
+// RUN: gradc-opt %s --grad-lower-math | FileCheck %s
+
+// CHECK-LABEL: func @f
+// CHECK: call @log1pf
+// CHECK: call @expm1
+// CHECK: math.exp
+func.func @f(%x: f32, %y: f64) -> (f32, f64, f32) {
+  %a = math.log1p %x : f32
+  %b = math.expm1 %y : f64
+  %c = math.exp %x : f32
+  return %a, %b, %c : f32, f64, f32
+}
