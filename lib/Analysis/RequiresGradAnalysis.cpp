@@ -11,7 +11,7 @@
 // (4) it is an argument of a region or block, or the result of a region op,
 //     and a value that control flow forwards to it requires a gradient; or
 // (5) it is the result of a call and the model of the call says so; or
-// (6) it belongs to an op with regions whose dataflow is not known, and
+// (6) it is a result or region argument of an op with unknown dataflow, and
 //     anything the op reads requires a gradient.
 //
 // (4) is the framework's.
@@ -48,7 +48,7 @@ LogicalResult RequiresGradAnalysis::visitOperation(
     mark(results.front());
   if (readsStoppedOperands(op))
     return success();
-  if (op->getNumRegions() != 0 && !getScalarBody(op)) {
+  if (hasUnknownDataflow(op)) {
     setAllToEntryStates(results);
     return success();
   }
@@ -110,19 +110,11 @@ void RequiresGradAnalysis::visitNonControlFlowArguments(
 }
 
 void RequiresGradAnalysis::visitOpaqueValues(RegionBranchOpInterface branch) {
+  if (!hasUnknownDataflow(branch))
+    return;
   SmallVector<Value> values(branch->getResults());
   for (Region &region : branch->getRegions())
     llvm::append_range(values, region.getArguments());
-  llvm::erase_if(values, [](Value value) {
-    return !isDifferentiableType(value.getType());
-  });
-  if (values.empty())
-    return;
-  RegionBranchInverseSuccessorMapping mapping;
-  branch.getSuccessorInputOperandMapping(mapping);
-  if (llvm::all_of(values,
-                   [&](Value value) { return mapping.contains(value); }))
-    return;
   for (Value value : values)
     for (Region &region : branch->getRegions())
       if (!region.empty())

@@ -65,8 +65,7 @@ public:
   void setToEntryState(RequiresGradLattice *lattice) override;
 
 private:
-  /// Arguments and results of a region op if control flow hands nothing to some
-  /// of them, as to the results of an `scf.forall`.
+  /// Arguments and results of a region op with unknown dataflow.
   void visitOpaqueValues(RegionBranchOpInterface branch);
   /// Marks `lattice` if any input of `op` requires a gradient.
   void markOpaque(RequiresGradLattice *lattice, Operation *op,
