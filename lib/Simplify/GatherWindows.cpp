@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <limits>
 
 namespace mlir::grad {
 #define GEN_PASS_DEF_GATHERWINDOWSPASS
@@ -115,27 +116,34 @@ GatherWindows::matchWindows(linalg::GenericOp op) {
   };
   if (!maps[0].isProjectedPermutation() || !maps[1].isProjectedPermutation())
     return failure();
+  // Both may fit, as the sum is symmetric: take the smaller window.
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<Window> best;
+  int64_t bestSize = std::numeric_limits<int64_t>::max();
   for (unsigned cotangent : {0u, 1u})
     for (bool swapped : {false, true}) {
+      SmallVector<Window> candidate = windows;
       bool fits = true;
-      for (Window window : windows) {
-        if (swapped)
+      int64_t size = 1;
+      for (Window &window : candidate) {
+        if (swapped) {
           std::swap(window.moving, window.inner);
+          std::swap(window.stride, window.dilation);
+        }
         fits &= reads(cotangent, window.moving) &&
                 !reads(cotangent, window.inner) &&
                 reads(1 - cotangent, window.inner) &&
                 !reads(1 - cotangent, window.moving);
+        size *= ranges[window.inner];
       }
-      if (!fits)
-        continue;
-      if (swapped)
-        for (Window &window : windows) {
-          std::swap(window.moving, window.inner);
-          std::swap(window.stride, window.dilation);
-        }
-      return windows;
+      if (fits && size < bestSize) {
+        best = candidate;
+        bestSize = size;
+      }
     }
-  return failure();
+  if (best.empty())
+    return failure();
+  return best;
 }
 
 /// The loop that dimension `dim` of an operand with `map` follows.
