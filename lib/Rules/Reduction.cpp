@@ -4,6 +4,7 @@
 
 #include "GradDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -131,16 +132,27 @@ static bool matchPosition(linalg::LinalgOp op, unsigned number, Value out,
   return false;
 }
 
-/// True when no two points of the nest write the same element of result
-/// `number`. Iterators do not tell: the verifier accepts parallel ones over
-/// positions that overlap.
+/// True when the nest writes each element of result `number` at one point.
+/// Iterators do not tell: the verifier accepts parallel ones over positions
+/// that overlap, or that leave elements out, as a diagonal does.
 static bool writesOnce(linalg::LinalgOp op, unsigned number) {
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
+  OpOperand *init = op.getDpsInitOperand(number);
+  AffineMap map = op.getMatchingIndexingMap(init);
+  llvm::SmallBitVector seen(op.getNumLoops());
+  for (auto [expr, size] :
+       llvm::zip(map.getResults(),
+                 cast<ShapedType>(init->get().getType()).getShape())) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      if (seen.test(dim.getPosition()))
+        return false;
+      seen.set(dim.getPosition());
+    } else if (!isa<AffineConstantExpr>(expr) || size != 1) {
+      return false;
+    }
+  }
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
-    if (ranges[dim] != 1 &&
-        !llvm::is_contained(map.getResults(),
-                            getAffineDimExpr(dim, op.getContext())))
+    if (ranges[dim] != 1 && !seen.test(dim))
       return false;
   return true;
 }
@@ -183,8 +195,9 @@ FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
   if (!out || out.use_empty() || !dependsOn(yielded, out)) {
     if (writesOnce(op, number))
       return combination;
-    return op->emitOpError("has no derivative rule: elements of result ")
-           << number << " are written more than once";
+    return op->emitOpError("has no derivative rule: it does not write each "
+                           "element of result ")
+           << number << " once";
   }
   if (isAdditive(yielded, out)) {
     combination.kind = Combination::Kind::Sum;

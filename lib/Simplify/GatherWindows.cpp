@@ -79,9 +79,12 @@ bool GatherWindows::isSumOfProducts(linalg::GenericOp op) {
   auto isOut = [&](Value value) { return value == body.getArgument(2); };
   Value term = isOut(add.getLhs()) ? add.getRhs() : add.getLhs();
   auto product = term.getDefiningOp<arith::MulFOp>();
-  return product && (isOut(add.getLhs()) || isOut(add.getRhs())) &&
-         product.getLhs() != product.getRhs() && !isOut(product.getLhs()) &&
-         !isOut(product.getRhs());
+  if (!product || (!isOut(add.getLhs()) && !isOut(add.getRhs())))
+    return false;
+  // Of both inputs: where one is spread, the product has to be zero.
+  Value x = body.getArgument(0), y = body.getArgument(1);
+  return (product.getLhs() == x && product.getRhs() == y) ||
+         (product.getLhs() == y && product.getRhs() == x);
 }
 
 FailureOr<SmallVector<Window>>

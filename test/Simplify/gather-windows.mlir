@@ -92,3 +92,20 @@ func.func @quotient(%ct: tensor<5xf32>, %w: tensor<2xf32>, %dx: tensor<6xf32>)
   } -> tensor<6xf32>
   return %r : tensor<6xf32>
 }
+
+// A factor from outside is not spread with zeros: the nest stays.
+// CHECK-LABEL: func.func @capture(
+// CHECK-NEXT: linalg.generic
+func.func @capture(%ct: tensor<5xf32>, %w: tensor<2xf32>, %dx: tensor<6xf32>,
+                   %s: f32) -> tensor<6xf32> {
+  %r = linalg.generic {
+      indexing_maps = [#moving, #inner, affine_map<(d0, d1) -> (d0 + d1)>],
+      iterator_types = ["reduction", "reduction"]
+  } ins(%ct, %w : tensor<5xf32>, tensor<2xf32>) outs(%dx : tensor<6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %b, %s : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}

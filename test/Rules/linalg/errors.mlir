@@ -47,7 +47,7 @@ func.func @vjp(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<4xf32> {
 // Which point writes last is not said.
 func.func private @overwritten(%x: tensor<4x3xf32>, %i: tensor<4xf32>)
     -> tensor<4xf32> {
-  // expected-error @below {{'linalg.generic' op has no derivative rule: elements of result 0 are written more than once}}
+  // expected-error @below {{'linalg.generic' op has no derivative rule: it does not write each element of result 0 once}}
   %r = linalg.generic {
       indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,
                        affine_map<(d0, d1) -> (d0)>],
@@ -64,6 +64,29 @@ func.func @jvp(%x: tensor<4x3xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
       : (tensor<4x3xf32>, tensor<4xf32>, tensor<4x3xf32>)
       -> (tensor<4xf32>, tensor<4xf32>)
   return %dr : tensor<4xf32>
+}
+
+// -----
+
+// Elements that no point writes keep their initial value.
+func.func private @diagonal(%x: tensor<4xf32>, %i: tensor<4x4xf32>)
+    -> tensor<4x4xf32> {
+  // expected-error @below {{'linalg.generic' op has no derivative rule: it does not write each element of result 0 once}}
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0, d0)>],
+      iterator_types = ["parallel"]
+  } ins(%x : tensor<4xf32>) outs(%i : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+
+func.func @jvp(%x: tensor<4xf32>, %i: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %r, %dr = grad.jvp @diagonal(%x, %i) tangents(%x, %i) wrt [0, 1]
+      : (tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>, tensor<4x4xf32>)
+      -> (tensor<4x4xf32>, tensor<4x4xf32>)
+  return %dr : tensor<4x4xf32>
 }
 
 // -----
