@@ -39,11 +39,23 @@ struct LinearModel : DifferentiableOpInterface::ExternalModel<Model, OpTy> {
     for (Value value : op->getOperands())
       if (isDifferentiableType(value.getType()))
         mapping.map(value, tangentOrZeros(value));
-    // The padding value of a tensor.pad.
     Value padding;
-    op->walk([&](tensor::YieldOp yield) {
-      padding = tangentOrZeros(yield.getValue());
-    });
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      WalkResult reads = pad.getRegion().walk([&](Operation *inner) {
+        return !isa<tensor::YieldOp>(inner) &&
+                       llvm::any_of(inner->getOperands(),
+                                    [&](Value value) {
+                                      return jvp.tangent(value) != nullptr;
+                                    })
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      });
+      if (reads.wasInterrupted())
+        return op->emitOpError(
+            "has no derivative rule for a computed padding value");
+      padding = tangentOrZeros(
+          cast<tensor::YieldOp>(pad.getBody()->getTerminator()).getValue());
+    }
     Operation *copy = jvp.builder().clone(*op, mapping);
     copy->walk([&](tensor::YieldOp yield) {
       yield.getValueMutable().assign(padding);
