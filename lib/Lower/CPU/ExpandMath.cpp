@@ -122,8 +122,7 @@ Value Emitter::exp(Value x) {
   Value y = select(compare(P::OGT, x, high), constant(high), x);
   y = select(compare(P::OLT, y, low), constant(low), y);
   double shift = isDouble() ? 6755399441055744.0 : 12582912.0;
-  Value shifted =
-      add(mul(y, constant(1.4426950408889634074)), constant(shift));
+  Value shifted = add(mul(y, constant(1.4426950408889634074)), constant(shift));
   Value n = subInt(toBits(shifted), toBits(constant(shift)));
   Value rounded = sub(shifted, constant(shift));
   Value r, p;
@@ -180,8 +179,8 @@ Value Emitter::log(Value x) {
   double ln2Low = isDouble() ? 1.90821492927058770002e-10 : 9.0580006145e-06;
   // k ln2High - ((f^2/2 - (s (f^2/2 + rest) + k ln2Low)) - f)
   Value inner = fma(s, add(halfSquare, rest), mul(exponent, constant(ln2Low)));
-  Value result = sub(mul(exponent, constant(ln2High)),
-                     sub(sub(halfSquare, inner), f));
+  Value result =
+      sub(mul(exponent, constant(ln2High)), sub(sub(halfSquare, inner), f));
 
   double infinity = std::numeric_limits<double>::infinity();
   result = select(compare(P::OEQ, x, infinity), x, result);
@@ -195,21 +194,18 @@ Value Emitter::log(Value x) {
 Value Emitter::tanh(Value x) {
   Value magnitude = abs(x);
   Value z = mul(x, x);
-  Value ratio =
-      isDouble()
-          ? div(polynomial(z, {-9.64399179425052238628e-1,
-                               -9.92877231001918586564e1,
-                               -1.61468768441708447952e3}),
-                polynomial(z, {1.0, 1.12811678491632931402e2,
-                               2.23548839060100448583e3,
-                               4.84406305325125486048e3}))
-          : polynomial(z, {-5.70498872745e-3, 2.06390887954e-2,
-                           -5.37397155531e-2, 1.33314422036e-1,
-                           -3.33332819422e-1});
+  Value ratio = isDouble() ? div(polynomial(z, {-9.64399179425052238628e-1,
+                                                -9.92877231001918586564e1,
+                                                -1.61468768441708447952e3}),
+                                 polynomial(z, {1.0, 1.12811678491632931402e2,
+                                                2.23548839060100448583e3,
+                                                4.84406305325125486048e3}))
+                           : polynomial(z, {-5.70498872745e-3, 2.06390887954e-2,
+                                            -5.37397155531e-2, 1.33314422036e-1,
+                                            -3.33332819422e-1});
   Value small = fma(mul(ratio, z), x, x);
   Value grown = exp(add(magnitude, magnitude));
-  Value large =
-      sub(constant(1), div(constant(2), add(grown, constant(1))));
+  Value large = sub(constant(1), div(constant(2), add(grown, constant(1))));
   large = math::CopySignOp::create(builder, loc, large, x);
   return select(compare(arith::CmpFPredicate::OLT, magnitude, 0.625), small,
                 large);

@@ -36,7 +36,8 @@ struct WhileState {
 
   explicit WhileState(scf::WhileOp loop) {
     for (auto [i, type] : llvm::enumerate(loop.getInits().getTypes()))
-      (isa<RankedTensorType>(type) ? beforeTensors : beforeScalars).push_back(i);
+      (isa<RankedTensorType>(type) ? beforeTensors : beforeScalars)
+          .push_back(i);
     for (auto [i, type] : llvm::enumerate(loop.getResultTypes()))
       (isa<RankedTensorType>(type) ? afterTensors : afterScalars).push_back(i);
   }
@@ -106,8 +107,8 @@ static void materializeWhile(scf::WhileOp loop) {
   builder.setInsertionPoint(yield);
   SmallVector<Value> yielded;
   for (auto [k, i] : llvm::enumerate(state.beforeTensors))
-    yielded.push_back(materialize(builder, loc, yield.getOperand(i),
-                                  after.getArgument(k)));
+    yielded.push_back(
+        materialize(builder, loc, yield.getOperand(i), after.getArgument(k)));
   for (unsigned k = numBefore; k < numTensors; ++k)
     yielded.push_back(after.getArgument(k));
   for (unsigned i : state.beforeScalars)

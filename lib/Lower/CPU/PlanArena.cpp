@@ -28,9 +28,8 @@ static int64_t getSize(MemRefType type) {
     factor = 2;
   }
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return llvm::alignTo(type.getNumElements() * factor *
-                           llvm::divideCeil(bits, 8),
-                       kAlignment);
+  return llvm::alignTo(
+      type.getNumElements() * factor * llvm::divideCeil(bits, 8), kAlignment);
 }
 
 /// Everything that may be a name of the memory of `buffer`.

@@ -15,8 +15,7 @@ struct UnshareEmptyPass : grad::impl::UnshareEmptyPassBase<UnshareEmptyPass> {
     SmallVector<tensor::EmptyOp> ops;
     getOperation().walk([&](tensor::EmptyOp op) { ops.push_back(op); });
     for (tensor::EmptyOp op : ops) {
-      for (OpOperand &use :
-           llvm::make_early_inc_range(op->getUses())) {
+      for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
         OpBuilder builder(use.getOwner());
         use.set(builder.clone(*op)->getResult(0));
       }
