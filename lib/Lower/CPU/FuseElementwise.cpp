@@ -321,6 +321,17 @@ void Fuser::emit(Group &group) {
 
   SmallVector<AffineMap> maps(inputMaps);
   llvm::append_range(maps, initMaps);
+  if (!inversePermutation(concatAffineMaps(maps, rewriter.getContext()))) {
+    // What gave a loop its bounds was handed over inside the group: a tensor
+    // of the whole domain that nobody reads takes its place.
+    inputs.push_back(tensor::EmptyOp::create(rewriter, last.getLoc(),
+                                             group.domain,
+                                             rewriter.getI8Type()));
+    AffineMap identity =
+        rewriter.getMultiDimIdentityMap(group.domain.size());
+    maps.insert(maps.begin() + inputMaps.size(), identity);
+    inputMaps.push_back(identity);
+  }
   SmallVector<Location> locations;
   for (linalg::GenericOp member : group.members)
     if (!llvm::is_contained(locations, member.getLoc()) && locations.size() < 8)
