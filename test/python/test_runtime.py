@@ -15,6 +15,8 @@ from mlir.passmanager import PassManager
 
 from gradc._lib import _gradc
 
+_gradc.register_passes()
+
 DTYPES = {
     "f32": np.float32, "f64": np.float64, "f16": np.float16, "i64": np.int64, "i32": np.int32,
     "i8": np.int8, "i1": np.bool_, "complex<f32>": np.complex64,
