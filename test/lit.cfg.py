@@ -15,7 +15,7 @@ import lit.formats
 config.name = "gradc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
-config.excludes = ["python", "Inputs"]
+config.excludes = ["python", "lib", "Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.environ.get(
     "GRADC_TEST_OUTPUT", os.path.join(config.test_source_root, "Output")

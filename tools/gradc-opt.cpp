@@ -6,6 +6,10 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+namespace mlir::grad::test {
+void registerTestGradientAnalysis();
+} // namespace mlir::grad::test
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -13,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::grad::registerAll(registry);
   mlir::grad::registerAllPasses();
+  mlir::grad::test::registerTestGradientAnalysis();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "gradient compiler driver\n", registry));
 }

@@ -43,6 +43,19 @@ bool mlir::grad::readsStoppedOperands(Operation *op) {
   return isUnderNoGrad(op);
 }
 
+bool mlir::grad::hasUnknownDataflow(Operation *op) {
+  if (op->getNumRegions() == 0 || getScalarBody(op) ||
+      llvm::none_of(op->getResultTypes(), isDifferentiableType))
+    return false;
+  auto branch = dyn_cast<RegionBranchOpInterface>(op);
+  if (!branch)
+    return true;
+  RegionBranchInverseSuccessorMapping mapping;
+  branch.getSuccessorInputOperandMapping(mapping);
+  return !llvm::all_of(op->getResults(),
+                       [&](Value result) { return mapping.contains(result); });
+}
+
 llvm::SetVector<Value> mlir::grad::getInputsOfRegionOp(Operation *op) {
   llvm::SetVector<Value> inputs(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), inputs);

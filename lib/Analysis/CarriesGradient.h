@@ -10,6 +10,9 @@
 // (3) An op under `grad.no_grad` reads stopped operands. It does not matter to
 //     values that control flow merely forwards, to calls, whose callee has a
 //     mode of its own, and to the ops that are about gradients themselves.
+// (4) An op with regions has known dataflow when it is a structured op or when
+//     control flow forwards something to each of its results. Else anything it
+//     reads may reach any value that it defines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +33,9 @@ bool isUnderNoGrad(Operation *op);
 /// (3): true when `op` reads its operands, and what its body captures, without
 /// their gradient.
 bool readsStoppedOperands(Operation *op);
+
+/// (4): true when the dataflow of an op with regions is not known.
+bool hasUnknownDataflow(Operation *op);
 
 /// Operands of `op` and the values that its regions read from above it.
 llvm::SetVector<Value> getInputsOfRegionOp(Operation *op);

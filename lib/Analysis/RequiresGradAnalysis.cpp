@@ -11,7 +11,7 @@
 // (4) it is an argument of a region or block, or the result of a region op,
 //     and a value that control flow forwards to it requires a gradient; or
 // (5) it is the result of a call and the model of the call says so; or
-// (6) it belongs to an op with regions whose dataflow is not known, and
+// (6) it is a result or region argument of an op with unknown dataflow, and
 //     anything the op reads requires a gradient.
 //
 // (4) is the framework's.
@@ -48,7 +48,7 @@ LogicalResult RequiresGradAnalysis::visitOperation(
     mark(results.front());
   if (readsStoppedOperands(op))
     return success();
-  if (op->getNumRegions() != 0 && !getScalarBody(op)) {
+  if (hasUnknownDataflow(op)) {
     setAllToEntryStates(results);
     return success();
   }
@@ -91,9 +91,10 @@ void RequiresGradAnalysis::visitExternalCall(
 void RequiresGradAnalysis::visitNonControlFlowArguments(
     Operation *op, const RegionSuccessor &successor,
     ArrayRef<RequiresGradLattice *> arguments, unsigned firstIndex) {
+  if (auto branch = dyn_cast<RegionBranchOpInterface>(op))
+    return visitOpaqueValues(branch);
   if (!getScalarBody(op))
-    return SparseForwardDataFlowAnalysis::visitNonControlFlowArguments(
-        op, successor, arguments, firstIndex);
+    return setAllToEntryStates(arguments);
   if (readsStoppedOperands(op))
     return;
   // (3)
@@ -108,22 +109,33 @@ void RequiresGradAnalysis::visitNonControlFlowArguments(
   }
 }
 
+void RequiresGradAnalysis::visitOpaqueValues(RegionBranchOpInterface branch) {
+  if (!hasUnknownDataflow(branch))
+    return;
+  SmallVector<Value> values(branch->getResults());
+  for (Region &region : branch->getRegions())
+    llvm::append_range(values, region.getArguments());
+  for (Value value : values)
+    for (Region &region : branch->getRegions())
+      if (!region.empty())
+        markOpaque(getLatticeElement(value), branch,
+                   getProgramPointBefore(&region.front()));
+}
+
+void RequiresGradAnalysis::markOpaque(RequiresGradLattice *lattice,
+                                      Operation *op, ProgramPoint *point) {
+  // (6)
+  for (Value input : getInputsOfRegionOp(op))
+    mark(lattice, getLatticeElementFor(point, input)->isSet());
+}
+
 void RequiresGradAnalysis::setToEntryState(RequiresGradLattice *lattice) {
   Value value = lattice->getAnchor();
   if (!isDifferentiableType(value.getType()))
     return;
-  Operation *op = value.getDefiningOp();
-  ProgramPoint *point = nullptr;
-  if (op) {
-    point = getProgramPointAfter(op);
-  } else {
-    Block *block = cast<BlockArgument>(value).getOwner();
-    op = block->getParentOp();
-    point = getProgramPointBefore(block);
-  }
-  if (isa<CallableOpInterface>(op))
-    return;
-  // (6)
-  for (Value input : getInputsOfRegionOp(op))
-    mark(lattice, getLatticeElementFor(point, input)->isSet());
+  if (Operation *op = value.getDefiningOp())
+    return markOpaque(lattice, op, getProgramPointAfter(op));
+  Block *block = cast<BlockArgument>(value).getOwner();
+  if (!isa<CallableOpInterface>(block->getParentOp()))
+    markOpaque(lattice, block->getParentOp(), getProgramPointBefore(block));
 }

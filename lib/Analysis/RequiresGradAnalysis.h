@@ -65,6 +65,11 @@ public:
   void setToEntryState(RequiresGradLattice *lattice) override;
 
 private:
+  /// Arguments and results of a region op with unknown dataflow.
+  void visitOpaqueValues(RegionBranchOpInterface branch);
+  /// Marks `lattice` if any input of `op` requires a gradient.
+  void markOpaque(RequiresGradLattice *lattice, Operation *op,
+                  ProgramPoint *point);
   void mark(RequiresGradLattice *lattice, bool requiresGrad = true);
 
   ArrayRef<Value> roots;

@@ -10,8 +10,8 @@
 //     useful result; or
 // (4) control flow forwards it to a useful value; or
 // (5) it is an operand of a call and the model of the call says so; or
-// (6) it is read by an op with regions whose dataflow is not known, and a
-//     result of the op is useful.
+// (6) it is read by an op with unknown dataflow, and a result of the op is
+//     useful.
 //
 // (4) is the framework's.
 //
@@ -66,7 +66,7 @@ UsefulAnalysis::visitOperation(Operation *op, ArrayRef<UsefulLattice *>,
         mark(getYieldedValue(result), isUseful(point, result));
     return success();
   }
-  if (isa<ParallelCombiningOpInterface>(parent)) {
+  if (isa<InParallelOpInterface>(parent)) {
     // (6)
     bool useful = isAnyUseful(point, parent->getParentOp()->getResults());
     for (Value operand : op->getOperands())
@@ -75,7 +75,7 @@ UsefulAnalysis::visitOperation(Operation *op, ArrayRef<UsefulLattice *>,
   }
   if (readsStoppedOperands(op))
     return success();
-  if (op->getNumRegions() != 0 && !getScalarBody(op)) {
+  if (hasUnknownDataflow(op)) {
     // (6)
     if (!isAnyUseful(point, op->getResults()))
       return success();

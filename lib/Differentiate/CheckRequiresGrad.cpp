@@ -39,6 +39,7 @@ private:
   void propagate(Value value);
   void propagate(OpOperand &operand);
   void forward(OpOperand &operand);
+  void reachAll(Operation *op, Value cause);
   LogicalResult checkValue(Value value);
   void explain(Diagnostic &diagnostic, Value value);
 
@@ -84,9 +85,20 @@ void FunctionChecker::forward(OpOperand &operand) {
     reach(input, operand.get());
 }
 
+/// Anything that an op with unknown dataflow reads reaches all its values.
+void FunctionChecker::reachAll(Operation *op, Value cause) {
+  for (Value result : op->getResults())
+    reach(result, cause);
+  for (Region &region : op->getRegions())
+    for (Value argument : region.getArguments())
+      reach(argument, cause);
+}
+
 void FunctionChecker::propagate(OpOperand &operand) {
   Operation *op = operand.getOwner();
   forward(operand);
+  if (hasUnknownDataflow(op) && !readsStoppedOperands(op))
+    reachAll(op, operand.get());
   if (isa<CallOpInterface, RegionBranchOpInterface>(op) ||
       readsStoppedOperands(op))
     return;
@@ -102,11 +114,14 @@ void FunctionChecker::propagate(Value value) {
     for (Operation *parent = use.getOwner()->getParentOp();
          parent && !parent->isAncestor(value.getParentBlock()->getParentOp());
          parent = parent->getParentOp()) {
-      if (isa<RegionBranchOpInterface>(parent) || readsStoppedOperands(parent))
+      if (readsStoppedOperands(parent))
+        continue;
+      if (hasUnknownDataflow(parent))
+        reachAll(parent, value);
+      if (!getScalarBody(parent))
         continue;
       for (OpResult result : parent->getResults())
-        if (!getScalarBody(parent) ||
-            computeBodyDependence(result).captures.contains(value))
+        if (computeBodyDependence(result).captures.contains(value))
           reach(result, value);
     }
   }

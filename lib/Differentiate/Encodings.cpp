@@ -3,11 +3,14 @@
 #include "Differentiate/Encodings.h"
 
 #include "GradDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/ParallelCombiningOpInterface.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -44,6 +47,47 @@ void mlir::grad::eraseEncodings(Operation *root) {
 }
 
 //===----------------------------------------------------------------------===//
+// Elementwise ops
+//===----------------------------------------------------------------------===//
+
+static bool isMixedElementwise(Operation *op,
+                               function_ref<bool(Value)> requiresGrad) {
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() == 0)
+    return false;
+  auto isTensor = [](Value value) {
+    return isa<RankedTensorType>(value.getType());
+  };
+  SmallVector<Value> tensors;
+  llvm::copy_if(op->getOperands(), std::back_inserter(tensors), isTensor);
+  llvm::copy_if(op->getResults(), std::back_inserter(tensors), isTensor);
+  return llvm::any_of(tensors, requiresGrad) &&
+         !llvm::all_of(tensors, requiresGrad);
+}
+
+bool mlir::grad::convertMixedElementwise(
+    FunctionOpInterface function, function_ref<bool(Value)> requiresGrad) {
+  SmallVector<Operation *> mixed;
+  function.walk([&](Operation *op) {
+    if (isMixedElementwise(op, requiresGrad))
+      mixed.push_back(op);
+  });
+  if (mixed.empty())
+    return false;
+
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  PatternApplicator applicator(frozen);
+  applicator.applyDefaultCostModel();
+  PatternRewriter rewriter(function.getContext());
+  for (Operation *op : mixed) {
+    rewriter.setInsertionPoint(op);
+    (void)applicator.matchAndRewrite(op, rewriter);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +106,7 @@ void mlir::grad::convertOperand(OpOperand &operand, bool requiresGrad) {
   Operation *op = operand.getOwner();
   OpBuilder builder(op);
   // Nothing else may stand between the ops of a combining terminator.
-  if (isa<ParallelCombiningOpInterface>(op->getParentOp()))
+  if (isa<InParallelOpInterface>(op->getParentOp()))
     builder.setInsertionPoint(op->getParentOp());
   if (requiresGrad)
     operand.set(PromoteOp::create(builder, op->getLoc(), type, value));

@@ -14,6 +14,12 @@ namespace mlir::grad {
 /// `grad.promote`, and `tensor.cast` from a type to itself.
 void eraseEncodings(Operation *root);
 
+/// Turns the elementwise ops on tensors of which some but not all require a
+/// gradient, which have no types to be written with, into `linalg.generic`.
+/// Returns true if there were any.
+bool convertMixedElementwise(FunctionOpInterface function,
+                             llvm::function_ref<bool(Value)> requiresGrad);
+
 /// Makes the type of `operand` carry or not, by way of `grad.promote` or
 /// `grad.stop_gradient`. Does nothing for types that cannot carry.
 void convertOperand(OpOperand &operand, bool requiresGrad);

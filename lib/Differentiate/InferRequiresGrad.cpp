@@ -18,10 +18,7 @@
 #include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -41,14 +38,20 @@ struct Instance {
   /// Results that require a gradient; known with the analysis.
   llvm::BitVector results;
   std::optional<GradientAnalysis> analysis;
+  /// A call that was met while its callee was being analysed.
+  Operation *recursiveCall = nullptr;
   /// The function that has this instance's types.
   func::FuncOp function;
 };
 
 class Inference {
 public:
-  explicit Inference(ModuleOp module) : module(module), symbolTable(module) {}
+  /// Notes the roots, which are in the types that are erased next.
+  explicit Inference(ModuleOp module) : module(module), symbolTable(module) {
+    findOwnRoots();
+  }
 
+  /// Infers the types of the functions of the module, which are plain.
   LogicalResult run();
 
 private:
@@ -124,15 +127,6 @@ bool Inference::isPinned(func::FuncOp function) {
 // (1) Instances
 //===----------------------------------------------------------------------===//
 
-/// The values of `function` that its instance with `roots` starts from.
-static SmallVector<Value> getRootValues(func::FuncOp function,
-                                        const llvm::BitVector &roots) {
-  SmallVector<Value> values;
-  for (unsigned index : roots.set_bits())
-    values.push_back(function.getArgument(index));
-  return values;
-}
-
 FailureOr<GradientAnalysis> Inference::analyse(func::FuncOp function,
                                                const llvm::BitVector &roots) {
   CallModel calls;
@@ -140,8 +134,11 @@ FailureOr<GradientAnalysis> Inference::analyse(func::FuncOp function,
                               const llvm::BitVector &active) {
     return analyseCall(call, active);
   };
-  FailureOr<GradientAnalysis> analysis = GradientAnalysis::compute(
-      function, getRootValues(function, roots), /*outputs=*/{}, calls);
+  SmallVector<Value> values;
+  for (unsigned index : roots.set_bits())
+    values.push_back(function.getArgument(index));
+  FailureOr<GradientAnalysis> analysis =
+      GradientAnalysis::compute(function, values, /*outputs=*/{}, calls);
   if (failedInCall)
     return failure();
   return analysis;
@@ -178,14 +175,18 @@ Instance *Inference::getInstance(func::FuncOp function,
     known.push_back(std::move(owned));
     return succeeded(analyse(*instance)) ? instance : nullptr;
   }
-  // A recursive call without roots has results without a gradient.
+  // A recursive call without roots has results without a gradient, if the
+  // function has no leaves of its own.
   Instance *instance = it->get();
-  if (!instance->analysis && roots.any()) {
+  if (instance->analysis)
+    return instance;
+  if (roots.any()) {
     user->emitOpError("calls '")
         << function.getName()
         << "' recursively with arguments that require a gradient";
     return nullptr;
   }
+  instance->recursiveCall = user;
   return instance;
 }
 
@@ -200,6 +201,10 @@ LogicalResult Inference::analyse(Instance &instance) {
       if (analysis->requiresGrad(operand))
         instance.results.set(index);
   });
+  if (instance.recursiveCall && instance.results.any())
+    return instance.recursiveCall->emitOpError("calls '")
+           << instance.origin.getName()
+           << "' recursively, whose results require a gradient";
   instance.analysis = std::move(*analysis);
   return success();
 }
@@ -254,7 +259,7 @@ FailureOr<Instance *> Inference::getCallee(Operation *op,
   return failure();
 }
 
-/// Marks an instance and the ones it needs as used.
+/// Marks an instance and those it needs as used.
 LogicalResult Inference::use(Instance *instance) {
   if (!used.insert(instance))
     return success();
@@ -300,49 +305,14 @@ void Inference::assignFunctions() {
 // (3) Types
 //===----------------------------------------------------------------------===//
 
-/// True for an elementwise op on tensors that some but not all carry; such an
-/// op has no types to be written with.
-static bool isMixedElementwise(Operation *op,
-                               const GradientAnalysis &analysis) {
-  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() == 0)
-    return false;
-  auto isTensor = [](Value value) {
-    return isa<RankedTensorType>(value.getType());
-  };
-  SmallVector<Value> tensors;
-  llvm::copy_if(op->getOperands(), std::back_inserter(tensors), isTensor);
-  llvm::copy_if(op->getResults(), std::back_inserter(tensors), isTensor);
-  auto requiresGrad = [&](Value value) { return analysis.requiresGrad(value); };
-  return llvm::any_of(tensors, requiresGrad) &&
-         !llvm::all_of(tensors, requiresGrad);
-}
-
-/// Turns the elementwise ops among `ops` into `linalg.generic`.
-static void convertToLinalg(ArrayRef<Operation *> ops, MLIRContext *context) {
-  RewritePatternSet patterns(context);
-  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-  FrozenRewritePatternSet frozen(std::move(patterns));
-  PatternApplicator applicator(frozen);
-  applicator.applyDefaultCostModel();
-  PatternRewriter rewriter(context);
-  for (Operation *op : ops) {
-    rewriter.setInsertionPoint(op);
-    (void)applicator.matchAndRewrite(op, rewriter);
-  }
-}
-
 LogicalResult Inference::write(Instance &instance) {
   func::FuncOp function = instance.function;
   FailureOr<GradientAnalysis> analysis = analyse(function, instance.roots);
   if (failed(analysis))
     return failure();
-  SmallVector<Operation *> mixed;
-  function.walk([&](Operation *op) {
-    if (isMixedElementwise(op, *analysis))
-      mixed.push_back(op);
-  });
-  if (!mixed.empty()) {
-    convertToLinalg(mixed, function.getContext());
+  if (convertMixedElementwise(function, [&](Value value) {
+        return analysis->requiresGrad(value);
+      })) {
     analysis = analyse(function, instance.roots);
     if (failed(analysis))
       return failure();
@@ -377,8 +347,6 @@ LogicalResult Inference::write(Instance &instance) {
 }
 
 LogicalResult Inference::run() {
-  findOwnRoots();
-  eraseEncodings(module);
   specializeCallsUnderNoGrad(module);
   symbolTable = SymbolTable(module);
   SmallVector<func::FuncOp> functions;
@@ -420,12 +388,14 @@ struct InferRequiresGradPass
     // Unreachable blocks have no dataflow to derive types from.
     IRRewriter rewriter(&getContext());
     (void)eraseUnreachableBlocks(rewriter, module->getRegions());
-    WalkResult result = module.walk([](ModuleOp nested) {
-      return failed(Inference(nested).run()) ? WalkResult::interrupt()
-                                             : WalkResult::advance();
+    SmallVector<std::unique_ptr<Inference>> inferences;
+    module.walk([&](ModuleOp nested) {
+      inferences.push_back(std::make_unique<Inference>(nested));
     });
-    if (result.wasInterrupted())
-      signalPassFailure();
+    eraseEncodings(module);
+    for (auto &inference : inferences)
+      if (failed(inference->run()))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -54,6 +54,12 @@ static FailureOr<Connection> findConnection(TransformExpander &expander,
   expander.erase(*copy);
   if (failed(analysis))
     return failure();
+  if (connection.results.empty() || connection.arguments.empty())
+    return connection;
+  for (Type type : func.getResultTypes())
+    if (isDifferentiableType(type) && !hasZeros(withRequiresGrad(type, false)))
+      return func.emitOpError("returns a value of type ")
+             << type << ", which has no derivative rule";
   return connection;
 }
 

@@ -72,7 +72,10 @@ void mlir::grad::specializeCallsUnderNoGrad(ModuleOp module) {
   SymbolTable symbolTable(module);
   DenseMap<Operation *, func::FuncOp> clones;
   SmallVector<func::CallOp> worklist;
-  module.walk([&](func::CallOp call) { worklist.push_back(call); });
+  module.walk([&](func::CallOp call) {
+    if (SymbolTable::getNearestSymbolTable(call) == module)
+      worklist.push_back(call);
+  });
   for (size_t i = 0; i < worklist.size(); ++i) {
     func::CallOp call = worklist[i];
     auto callee = symbolTable.lookup<func::FuncOp>(call.getCallee());
@@ -157,7 +160,7 @@ private:
     auto noGrad = op->getParentOfType<NoGradOp>();
     OpBuilder builder(op);
     if (noGrad->isAncestor(value.getParentBlock()->getParentOp())) {
-      if (isa<ParallelCombiningOpInterface>(op->getParentOp()))
+      if (isa<InParallelOpInterface>(op->getParentOp()))
         builder.setInsertionPoint(op->getParentOp());
       return create(builder, op, value);
     }

@@ -1,9 +1,10 @@
 //===- Partition.cpp - Forward and backward functions ---------------------===//
 //
 // Every op of a joint function belongs to one side. The results of the primal
-// function decide: an op they need runs forward, every other op runs
-// backward. A value of the forward side that the backward side reads is a
-// residual, unless it costs nothing to make again (constants and fills).
+// function decide: an op they need runs forward, and so do assertions. Every
+// other op runs backward. A value of the forward side that the backward side
+// reads is a residual, unless it costs nothing to make again (constants and
+// fills).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::grad {
@@ -36,9 +38,9 @@ static SmallVector<Value> getReadValues(Operation *op) {
 
 /// True when computing the op again is as cheap as reading its result.
 static bool isFree(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>())
     return true;
-  if (!isa<linalg::FillOp, tensor::SplatOp>(op))
+  if (!isa<tensor::EmptyOp, linalg::FillOp, tensor::SplatOp>(op))
     return false;
   return llvm::all_of(op->getOperands(), [](Value operand) {
     return operand.getDefiningOp() && isFree(operand.getDefiningOp());
@@ -105,6 +107,20 @@ private:
 
 LogicalResult Partitioner::assignSides() {
   SmallVector<Value> pending(ArrayRef<Value>(returned).take_front(numResults));
+  // An assertion is about the call of the function, not about its gradient.
+  DenseSet<Value> late;
+  for (Value cotangent : block.getArguments().drop_front(numPrimals))
+    late.insert(cotangent);
+  for (Operation &op : block.without_terminator()) {
+    SmallVector<Value> read = getReadValues(&op);
+    if (llvm::any_of(read, [&](Value value) { return late.contains(value); })) {
+      for (Value result : op.getResults())
+        late.insert(result);
+    } else if (!isMemoryEffectFree(&op)) {
+      forward.insert(&op);
+      llvm::append_range(pending, read);
+    }
+  }
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {

@@ -23,7 +23,10 @@ def InferRequiresGradPass : Pass<"grad-infer-requires-grad", "::mlir::ModuleOp">
         -> tensor<4xf32, #grad.requires_grad>
     ```
   }];
-  let dependentDialects = ["::mlir::grad::GradDialect", "::mlir::linalg::LinalgDialect"];
+  let dependentDialects = [
+    "::mlir::grad::GradDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def CheckRequiresGradPass : Pass<"grad-check-requires-grad", "::mlir::ModuleOp"> {
@@ -41,8 +44,10 @@ def LowerRegionsPass : Pass<"grad-lower-regions", "::mlir::ModuleOp"> {
   let description = [{
     Inlines every `grad.no_grad` and `grad.enable_grad` region. Ops directly
     under `no_grad` read their operands through `grad.stop_gradient`; values
-    that only pass through are left alone.
+    that only pass through are left alone. A call under `no_grad` is directed
+    at a clone of its callee that is lowered under `no_grad`.
   }];
+  let dependentDialects = ["::mlir::grad::GradDialect", "::mlir::scf::SCFDialect"];
 }
 
 def DifferentiatePass : Pass<"grad-differentiate", "::mlir::ModuleOp"> {

@@ -2,6 +2,7 @@
 
 #include "Differentiate/Transforms.h"
 
+#include "Analysis/CarriesGradient.h"
 #include "Analysis/GradientAnalysis.h"
 #include "Differentiate/Encodings.h"
 #include "Rules/BlockJvp.h"
@@ -138,10 +139,10 @@ static void notePath(Operation *op, const GradientAnalysis &analysis,
     while (current->getBlock()->getParentOp() &&
            !isa<func::FuncOp>(current->getBlock()->getParentOp()))
       current = current->getBlock()->getParentOp();
-    auto source = llvm::find_if(current->getOperands(), [&](Value operand) {
-      return analysis.requiresGrad(operand);
-    });
-    if (source == current->operand_end())
+    llvm::SetVector<Value> inputs = getInputsOfRegionOp(current);
+    auto source = llvm::find_if(
+        inputs, [&](Value input) { return analysis.requiresGrad(input); });
+    if (source == inputs.end())
       return;
     if (auto argument = dyn_cast<BlockArgument>(*source)) {
       diag.attachNote(argument.getLoc())
@@ -163,6 +164,36 @@ static SmallVector<Value> getOutputs(func::FuncOp func) {
       llvm::make_filter_range(getReturned(func), [](Value value) {
         return isDifferentiableType(value.getType());
       }));
+}
+
+/// Refuses to differentiate through values that have no zero, such as tensors
+/// of dynamic shape: a rule may ask for one anywhere.
+static LogicalResult checkTypes(func::FuncOp func, ArrayRef<Value> roots,
+                                ArrayRef<Value> outputs,
+                                const GradientAnalysis &analysis) {
+  auto isRefused = [](Value value) {
+    return isDifferentiableType(value.getType()) && !hasZeros(value.getType());
+  };
+  for (Operation &op : func.getBody().front()) {
+    if (llvm::none_of(op.getResults(), [&](Value result) {
+          return analysis.needsGradient(result);
+        }))
+      continue;
+    SmallVector<Value> values(op.getOperands());
+    llvm::append_range(values, op.getResults());
+    auto refused = llvm::find_if(values, isRefused);
+    if (refused != values.end())
+      return op.emitOpError("has no derivative rule for values of type ")
+             << refused->getType();
+  }
+  for (ArrayRef<Value> values : {roots, outputs}) {
+    auto refused = llvm::find_if(values, isRefused);
+    if (refused != values.end())
+      return emitError(refused->getLoc())
+             << "a value of type " << refused->getType()
+             << " has no derivative rule";
+  }
+  return success();
 }
 
 /// Makes `func` return `returned`; arguments may have been added.
@@ -187,7 +218,7 @@ LogicalResult TransformExpander::buildVjp(func::FuncOp func,
     roots.push_back(block.getArgument(number));
   FailureOr<GradientAnalysis> analysis =
       GradientAnalysis::compute(func, roots, outputs);
-  if (failed(analysis))
+  if (failed(analysis) || failed(checkTypes(func, roots, outputs, *analysis)))
     return failure();
 
   SmallVector<Operation *> ops;
@@ -226,7 +257,7 @@ LogicalResult TransformExpander::buildJvp(func::FuncOp func,
     roots.push_back(block.getArgument(number));
   FailureOr<GradientAnalysis> analysis =
       GradientAnalysis::compute(func, roots, outputs);
-  if (failed(analysis))
+  if (failed(analysis) || failed(checkTypes(func, roots, outputs, *analysis)))
     return failure();
 
   // What reaches no output needs no tangent, nor a rule.

@@ -2,21 +2,18 @@
 
 #include "Rules/BlockJvp.h"
 
-#include "mlir/Transforms/RegionUtils.h"
-
 using namespace mlir;
 using namespace mlir::grad;
 
 /// True when `op`, or something in its regions, reads a value with a tangent.
 static bool readsTangent(Operation *op, JvpBuilder &jvp) {
   auto hasTangent = [&](Value value) { return jvp.tangent(value) != nullptr; };
-  if (llvm::any_of(op->getOperands(), hasTangent))
-    return true;
-  if (op->getNumRegions() == 0)
-    return false;
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  return llvm::any_of(captured, hasTangent);
+  WalkResult result = op->walk([&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(), hasTangent)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {

@@ -25,15 +25,19 @@ LogicalResult GenericAdjoint::emit() {
   for (OpOperand *operand : op.getDpsInputOperands())
     if (vjp.needs(operand->get()) && failed(emitOperand(*operand)))
       return failure();
-  for (const Output &output : outputs) {
-    OpOperand *init = op.getDpsInitOperand(output.number);
+  for (unsigned number = 0, e = op.getNumDpsInits(); number < e; ++number) {
+    OpOperand *init = op.getDpsInitOperand(number);
     if (!vjp.needs(init->get()))
       continue;
-    if (output.combination.kind == Combination::Kind::Sum) {
-      vjp.accumulate(init->get(), output.cotangent);
-    } else if (output.combination.kind == Combination::Kind::Write) {
+    const auto *output = llvm::find_if(
+        outputs, [&](const Output &other) { return other.number == number; });
+    if (output == outputs.end() ||
+        output->combination.kind == Combination::Kind::Write) {
+      // Another result may be computed from it too.
       if (op.payloadUsesValueFromOperand(init) && failed(emitOperand(*init)))
         return failure();
+    } else if (output->combination.kind == Combination::Kind::Sum) {
+      vjp.accumulate(init->get(), output->cotangent);
     } else {
       return op->emitOpError("has no derivative rule for the initial value of "
                              "a maximum or minimum");
@@ -77,13 +81,24 @@ FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
   SmallVector<Operation *> clones = cloneBody(body, args, mapping);
   Value cloned = mapping.lookupOrDefault(target);
 
-  // Active: what depends on the target.
+  // Active: what depends on the target. Ops with regions of their own are taken
+  // whole.
   DenseSet<Value> active{cloned};
   for (Operation *clone : clones) {
     auto differentiable = dyn_cast<DifferentiableOpInterface>(clone);
+    bool readsInside = false;
+    clone->walk([&](Operation *inner) {
+      if (inner == clone)
+        return;
+      readsInside |= inner == cloned.getDefiningOp();
+      for (Value operand : inner->getOperands())
+        readsInside |= active.contains(operand);
+    });
     for (OpResult result : clone->getResults()) {
       if (!isDifferentiableType(result.getType()))
         continue;
+      if (readsInside)
+        active.insert(result);
       for (OpOperand &operand : clone->getOpOperands())
         if (active.contains(operand.get()) &&
             (!differentiable ||

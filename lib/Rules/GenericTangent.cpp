@@ -59,7 +59,7 @@ LogicalResult GenericTangent::emitResult(const Output &output) {
         for (unsigned operand : tangentOperands) {
           // The tangent of a running sum is the running sum itself.
           bool running =
-              kind == Kind::Sum && operand >= unsigned(op.getNumDpsInputs());
+              kind == Kind::Sum && operand == init->getOperandNumber();
           if (!running)
             forward.setTangent(args[operand], rest.front());
           rest = rest.drop_front();

@@ -14,6 +14,7 @@
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -82,7 +83,10 @@ LogicalResult ScatterAddOp::emitVjp(VjpBuilder &vjp) {
   if (!cotangent)
     return success();
   vjp.accumulate(getInit(), cotangent);
-  if (llvm::none_of(getInputs(), [&](Value input) { return vjp.needs(input); }))
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove((*this)->getRegions(), captured);
+  auto needs = [&](Value value) { return vjp.needs(value); };
+  if (llvm::none_of(getInputs(), needs) && llvm::none_of(captured, needs))
     return success();
 
   // The scatter is a map over the points followed by a plain scatter; the

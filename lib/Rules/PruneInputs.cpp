@@ -24,18 +24,17 @@ linalg::GenericOp mlir::grad::pruneInputs(OpBuilder &builder,
   eraseDeadOps(block);
   unsigned numInputs = op.getNumDpsInputs();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  llvm::BitVector kept(numInputs);
-  SmallVector<AffineMap> keptMaps(llvm::drop_begin(maps, numInputs));
-  for (unsigned i = 0; i < numInputs; ++i)
-    if (!block.getArgument(i).use_empty()) {
+  llvm::BitVector kept(numInputs, true);
+  for (unsigned i = 0; i < numInputs; ++i) {
+    if (!block.getArgument(i).use_empty())
+      continue;
+    kept.reset(i);
+    SmallVector<AffineMap> keptMaps(llvm::drop_begin(maps, numInputs));
+    for (unsigned other : kept.set_bits())
+      keptMaps.push_back(maps[other]);
+    if (!coversLoops(keptMaps, op.getContext()))
       kept.set(i);
-      keptMaps.push_back(maps[i]);
-    }
-  for (unsigned i = 0; i < numInputs; ++i)
-    if (!kept.test(i) && !coversLoops(keptMaps, op.getContext())) {
-      kept.set(i);
-      keptMaps.push_back(maps[i]);
-    }
+  }
   if (kept.all())
     return op;
 

@@ -2,7 +2,9 @@
 
 #include "Rules/Reduction.h"
 
+#include "GradDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -20,14 +22,21 @@ Value mlir::grad::getOutArgument(linalg::LinalgOp op, unsigned number) {
 
 /// True when `value` depends on `source` inside the body.
 static bool dependsOn(Value value, Value source) {
-  if (value == source)
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != source.getParentBlock())
-    return false;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return dependsOn(operand, source);
-  });
+  SmallVector<Value> pending = {value};
+  DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (next == source)
+      return true;
+    Operation *op = next.getDefiningOp();
+    if (!op || op->getBlock() != source.getParentBlock() ||
+        !seen.insert(next).second)
+      continue;
+    op->walk([&](Operation *inner) {
+      llvm::append_range(pending, inner->getOperands());
+    });
+  }
+  return false;
 }
 
 /// True when the derivative of `value` by `out` is one whatever the operands:
@@ -49,6 +58,28 @@ static bool isAdditive(Value value, Value out) {
   return false;
 }
 
+/// True when `condition` says which of `x` and `y` is the larger one: a
+/// comparison, or several of them and tests for NaN.
+static bool isComparison(Value condition, Value x, Value y) {
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_present<arith::OrIOp, arith::AndIOp>(op))
+    return isComparison(op->getOperand(0), x, y) &&
+           isComparison(op->getOperand(1), x, y);
+  auto compare = dyn_cast_if_present<arith::CmpFOp>(op);
+  if (!compare)
+    return false;
+  Value left = compare.getLhs(), right = compare.getRhs();
+  if ((left != x && left != y) || (right != x && right != y))
+    return false;
+  using P = arith::CmpFPredicate;
+  P predicate = compare.getPredicate();
+  if (left == right || predicate == P::ORD || predicate == P::UNO)
+    return true;
+  return llvm::is_contained(
+      {P::OGT, P::OGE, P::OLT, P::OLE, P::UGT, P::UGE, P::ULT, P::ULE},
+      predicate);
+}
+
 /// The operand of a maximum or minimum of `out` and something else, or null.
 static Value matchExtremum(Value value, Value out) {
   Operation *op = value.getDefiningOp();
@@ -62,9 +93,8 @@ static Value matchExtremum(Value value, Value out) {
   } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
     x = select.getTrueValue();
     y = select.getFalseValue();
-    // The condition has to compare, directly or through a test for NaN; a
-    // choice on something else is no extremum.
-    if (!dependsOn(select.getCondition(), out))
+    // A choice by anything but the larger or smaller value is no extremum.
+    if (!isComparison(select.getCondition(), x, y))
       return {};
   } else {
     return {};
@@ -102,18 +132,46 @@ static bool matchPosition(linalg::LinalgOp op, unsigned number, Value out,
   return false;
 }
 
-/// True when no two points of the nest write the same element of result
-/// `number`. Iterators do not tell: the verifier accepts parallel ones over
-/// positions that overlap.
+/// True when the nest writes each element of result `number` at one point.
+/// Iterators do not tell: the verifier accepts parallel ones over positions
+/// that overlap, or that leave elements out, as a diagonal does.
 static bool writesOnce(linalg::LinalgOp op, unsigned number) {
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
+  OpOperand *init = op.getDpsInitOperand(number);
+  AffineMap map = op.getMatchingIndexingMap(init);
+  llvm::SmallBitVector seen(op.getNumLoops());
+  for (auto [expr, size] :
+       llvm::zip(map.getResults(),
+                 cast<ShapedType>(init->get().getType()).getShape())) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      if (seen.test(dim.getPosition()))
+        return false;
+      seen.set(dim.getPosition());
+    } else if (!isa<AffineConstantExpr>(expr) || size != 1) {
+      return false;
+    }
+  }
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
-    if (ranges[dim] != 1 &&
-        !llvm::is_contained(map.getResults(),
-                            getAffineDimExpr(dim, op.getContext())))
+    if (ranges[dim] != 1 && !seen.test(dim))
       return false;
   return true;
+}
+
+/// The number of a result whose old elements another result is computed from.
+static std::optional<unsigned> findReadByOther(linalg::LinalgOp op) {
+  Operation *yield = op.getBlock()->getTerminator();
+  for (unsigned read = 0, e = yield->getNumOperands(); read < e; ++read) {
+    Value out = getOutArgument(op, read);
+    if (!out || !isDifferentiableType(out.getType()))
+      continue;
+    for (unsigned number = 0; number < e; ++number) {
+      Value value = yield->getOperand(number);
+      if (number != read && isDifferentiableType(value.getType()) &&
+          dependsOn(value, out))
+        return read;
+    }
+  }
+  return std::nullopt;
 }
 
 FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
@@ -122,11 +180,24 @@ FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
   Value out = getOutArgument(op, number);
   Value yielded = op.getBlock()->getTerminator()->getOperand(number);
   combination.term = yielded;
+  if (std::optional<unsigned> read = findReadByOther(op)) {
+    // Where no element is written twice, old elements are operands like any
+    // other; elsewhere they are intermediate values that nobody has kept.
+    bool once = isParallel(op);
+    for (unsigned other = 0, e = op.getNumDpsInits(); other < e; ++other)
+      once = once && writesOnce(op, other);
+    if (once)
+      return combination;
+    return op->emitOpError("has no derivative rule: the running value of "
+                           "result ")
+           << *read << " is used for another result";
+  }
   if (!out || out.use_empty() || !dependsOn(yielded, out)) {
     if (writesOnce(op, number))
       return combination;
-    return op->emitOpError("has no derivative rule: elements of result ")
-           << number << " are written more than once";
+    return op->emitOpError("has no derivative rule: it does not write each "
+                           "element of result ")
+           << number << " once";
   }
   if (isAdditive(yielded, out)) {
     combination.kind = Combination::Kind::Sum;

@@ -23,7 +23,10 @@ LogicalResult StructuredDerivative::addOutput(unsigned number,
 }
 
 Value StructuredDerivative::countTies(const Output &output) {
-  auto type = cast<RankedTensorType>(op->getResult(output.number).getType());
+  auto resultType =
+      cast<RankedTensorType>(op->getResult(output.number).getType());
+  auto type = RankedTensorType::get(
+      resultType.getShape(), getAccumulatorType(resultType.getElementType()));
   AffineMap map = getOutputMap(output.number);
   auto [values, maps] = getInputs({{op->getResult(output.number), map}});
   maps.push_back(map);
@@ -114,12 +117,23 @@ Value StructuredDerivative::weigh(OpBuilder &body, const Output &output,
   case Combination::Kind::Sum:
     return t;
   case Combination::Kind::Extremum: {
-    // PyTorch scales a mask by 1 / count, NaN included.
+    // PyTorch scales a mask by 1 / count, NaN included. Apart from NaN the
+    // count is zero only where the initial value wins, and no term gets
+    // anything.
     Value tie = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OEQ,
                                       term, bound.result);
     Value mask = arith::UIToFPOp::create(body, loc, term.getType(), tie);
-    return arith::DivFOp::create(
-        body, loc, arith::MulFOp::create(body, loc, t, mask), bound.count);
+    Value share = arith::MulFOp::create(body, loc, t, mask);
+    Type wide = bound.count.getType();
+    Value isNumber = arith::CmpFOp::create(body, loc, arith::CmpFPredicate::ORD,
+                                           bound.result, bound.result);
+    Value atLeastOne = arith::MaximumFOp::create(body, loc, bound.count,
+                                                 filled(body, loc, wide, 1));
+    Value count =
+        arith::SelectOp::create(body, loc, isNumber, atLeastOne, bound.count);
+    share = arith::DivFOp::create(
+        body, loc, convertElements(body, loc, share, wide), count);
+    return convertElements(body, loc, share, t.getType());
   }
   case Combination::Kind::Pick: {
     Value here = arith::CmpIOp::create(

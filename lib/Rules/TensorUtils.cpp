@@ -29,6 +29,11 @@ static Value scalarConstant(OpBuilder &builder, Location loc, Type type,
 
 Value mlir::grad::filled(OpBuilder &builder, Location loc, Type type,
                          double value) {
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    Attribute element = builder.getFloatAttr(vector.getElementType(), value);
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(vector, element));
+  }
   auto tensor = dyn_cast<RankedTensorType>(type);
   Value scalar =
       scalarConstant(builder, loc, getElementTypeOrSelf(type), value);
@@ -37,6 +42,14 @@ Value mlir::grad::filled(OpBuilder &builder, Location loc, Type type,
   return linalg::FillOp::create(builder, loc, scalar,
                                 emptyLike(builder, loc, tensor))
       .getResult(0);
+}
+
+bool mlir::grad::hasZeros(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.hasStaticShape() && !tensor.getEncoding();
+  if (auto vector = dyn_cast<VectorType>(type))
+    return isa<FloatType>(vector.getElementType());
+  return isa<FloatType, ComplexType>(type);
 }
 
 Value mlir::grad::zeros(OpBuilder &builder, Location loc, Type type) {
@@ -73,20 +86,23 @@ Type mlir::grad::getAccumulatorType(Type element) {
 
 Value mlir::grad::sumElements(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto scalar = RankedTensorType::get({}, type.getElementType());
+  auto scalar =
+      RankedTensorType::get({}, getAccumulatorType(type.getElementType()));
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   AffineMap nowhere = AffineMap::get(type.getRank(), 0, builder.getContext());
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::reduction);
-  Value sum = linalg::GenericOp::create(
-                  builder, loc, scalar, tensor, zeros(builder, loc, scalar),
-                  ArrayRef{identity, nowhere}, iterators,
-                  [](OpBuilder &b, Location loc, ValueRange args) {
-                    linalg::YieldOp::create(
-                        b, loc, addScalars(b, loc, args[1], args[0]));
-                  })
-                  .getResult(0);
-  return tensor::ExtractOp::create(builder, loc, sum, ValueRange{});
+  Value sum =
+      linalg::GenericOp::create(
+          builder, loc, scalar, tensor, zeros(builder, loc, scalar),
+          ArrayRef{identity, nowhere}, iterators,
+          [](OpBuilder &b, Location loc, ValueRange args) {
+            Value term = convertElements(b, loc, args[0], args[1].getType());
+            linalg::YieldOp::create(b, loc, addScalars(b, loc, args[1], term));
+          })
+          .getResult(0);
+  Value element = tensor::ExtractOp::create(builder, loc, sum, ValueRange{});
+  return convertElements(builder, loc, element, type.getElementType());
 }
 
 Value mlir::grad::convertElements(OpBuilder &builder, Location loc, Value value,

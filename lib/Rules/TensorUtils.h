@@ -11,10 +11,14 @@ namespace mlir::grad {
 /// An uninitialised tensor to write a result of `type` into.
 Value emptyLike(OpBuilder &builder, Location loc, RankedTensorType type);
 
-/// Zero of a float scalar or of a static tensor of floats.
+/// True for the types that `zeros` can build: scalars, vectors and tensors of
+/// static shape without an encoding.
+bool hasZeros(Type type);
+
+/// Zero of a type for which `hasZeros` holds.
 Value zeros(OpBuilder &builder, Location loc, Type type);
 
-/// The constant `value` of a float scalar type or static tensor of floats.
+/// The constant `value` of such a type.
 Value filled(OpBuilder &builder, Location loc, Type type, double value);
 
 /// `x + y`. A tensor sum has `x` as its destination: bufferization adds in

@@ -36,7 +36,9 @@ struct FoldZeroInit : OpRewritePattern<linalg::GenericOp> {
       auto add = out.hasOneUse()
                      ? dyn_cast<arith::AddFOp>(*out.getUsers().begin())
                      : arith::AddFOp();
-      if (!add || !isZeroFill(init.get()))
+      // Each element has to be written exactly once.
+      if (!add || !isZeroFill(init.get()) ||
+          !op.getMatchingIndexingMap(&init).isPermutation())
         continue;
       auto type = cast<RankedTensorType>(init.get().getType());
       if (!type.hasStaticShape())

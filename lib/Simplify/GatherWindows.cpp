@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <limits>
 
 namespace mlir::grad {
 #define GEN_PASS_DEF_GATHERWINDOWSPASS
@@ -78,9 +79,12 @@ bool GatherWindows::isSumOfProducts(linalg::GenericOp op) {
   auto isOut = [&](Value value) { return value == body.getArgument(2); };
   Value term = isOut(add.getLhs()) ? add.getRhs() : add.getLhs();
   auto product = term.getDefiningOp<arith::MulFOp>();
-  return product && (isOut(add.getLhs()) || isOut(add.getRhs())) &&
-         product.getLhs() != product.getRhs() && !isOut(product.getLhs()) &&
-         !isOut(product.getRhs());
+  if (!product || (!isOut(add.getLhs()) && !isOut(add.getRhs())))
+    return false;
+  // Of both inputs: where one is spread, the product has to be zero.
+  Value x = body.getArgument(0), y = body.getArgument(1);
+  return (product.getLhs() == x && product.getRhs() == y) ||
+         (product.getLhs() == y && product.getRhs() == x);
 }
 
 FailureOr<SmallVector<Window>>
@@ -115,27 +119,34 @@ GatherWindows::matchWindows(linalg::GenericOp op) {
   };
   if (!maps[0].isProjectedPermutation() || !maps[1].isProjectedPermutation())
     return failure();
+  // Both may fit, as the sum is symmetric: take the smaller window.
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<Window> best;
+  int64_t bestSize = std::numeric_limits<int64_t>::max();
   for (unsigned cotangent : {0u, 1u})
     for (bool swapped : {false, true}) {
+      SmallVector<Window> candidate = windows;
       bool fits = true;
-      for (Window window : windows) {
-        if (swapped)
+      int64_t size = 1;
+      for (Window &window : candidate) {
+        if (swapped) {
           std::swap(window.moving, window.inner);
+          std::swap(window.stride, window.dilation);
+        }
         fits &= reads(cotangent, window.moving) &&
                 !reads(cotangent, window.inner) &&
                 reads(1 - cotangent, window.inner) &&
                 !reads(1 - cotangent, window.moving);
+        size *= ranges[window.inner];
       }
-      if (!fits)
-        continue;
-      if (swapped)
-        for (Window &window : windows) {
-          std::swap(window.moving, window.inner);
-          std::swap(window.stride, window.dilation);
-        }
-      return windows;
+      if (fits && size < bestSize) {
+        best = candidate;
+        bestSize = size;
+      }
     }
-  return failure();
+  if (best.empty())
+    return failure();
+  return best;
 }
 
 /// The loop that dimension `dim` of an operand with `map` follows.

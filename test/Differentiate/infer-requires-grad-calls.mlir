@@ -100,3 +100,18 @@ func.func @plain_recursion(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @count(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Nested modules have functions of their own.
+func.func private @f(%x: f32) -> f32 {
+  return %x : f32
+}
+// CHECK-LABEL: module @nested
+module @nested {
+  // CHECK: func @f(
+  // CHECK-SAME: -> tensor<4xf32, #grad.requires_grad>
+  func.func @f(%x: tensor<4xf32, #grad.requires_grad>) -> tensor<4xf32, #grad.requires_grad> {
+    return %x : tensor<4xf32, #grad.requires_grad>
+  }
+}

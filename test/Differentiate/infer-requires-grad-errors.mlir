@@ -28,3 +28,12 @@ func.func @memory(%x: tensor<4xf32> {grad.requires_grad}) -> tensor<4xf32> {
   %1 = bufferization.to_tensor %0 restrict : memref<4xf32> to tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+func.func @recursive_leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{calls 'recursive_leaf' recursively, whose results require a gradient}}
+  %0 = call @recursive_leaf(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = grad.leaf %x : tensor<4xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -38,9 +38,13 @@ static llvm::SetVector<Value> getAliases(Value buffer) {
   aliases.insert(buffer);
   for (unsigned i = 0; i < aliases.size(); ++i) {
     for (Operation *user : aliases[i].getUsers()) {
+      // An address taken of a buffer, and what is computed from it, keeps the
+      // buffer alive: matrix products get raw pointers.
+      bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp>(user) ||
+                       !isa<BaseMemRefType>(aliases[i].getType());
       auto insertBuffers = [&](auto values) {
         for (Value value : values)
-          if (isa<BaseMemRefType>(value.getType()))
+          if (isAddress || isa<BaseMemRefType>(value.getType()))
             aliases.insert(value);
       };
       Operation *parent = user->getParentOp();

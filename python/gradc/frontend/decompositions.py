@@ -19,7 +19,7 @@ from .activations import ACTIVATION_DECOMPOSITIONS
 from .conventions import refuse
 from .losses import LOSS_DECOMPOSITIONS
 from .normalisation import NORMALISATION_COMPOSITES, NORMALISATION_DECOMPOSITIONS
-from .numerics import normal_dims
+from .numerics import compute_in, normal_dims
 from .randomness import RANDOM_COMPOSITES, RANDOM_DECOMPOSITIONS
 from .reductions import REDUCTION_COMPOSITES, REDUCTION_DECOMPOSITIONS
 from .softmax import SOFTMAX_COMPOSITES, SOFTMAX_DECOMPOSITIONS
@@ -28,12 +28,12 @@ aten = torch.ops.aten
 
 
 def _addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Multiplications by a beta or alpha of 1 are left out."""
-    product = torch.mm(a, b)
+    """No multiplication by a beta or alpha of 1; half precision rounds once, after the bias."""
+    product = torch.mm(compute_in(a), compute_in(b))
     product = product if alpha == 1 else product * alpha
-    if beta == 0:
-        return product
-    return product + (bias if beta == 1 else bias * beta)
+    if beta != 0:
+        product = product + (bias if beta == 1 else bias * beta)
+    return product.to(a.dtype)
 
 
 def _copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:

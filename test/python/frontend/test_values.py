@@ -186,6 +186,11 @@ def test_half_precision_computes_in_f32():
     )
 
 
+def test_half_precision_linear_rounds_once():
+    linear = nn.Linear(64, 32, dtype=torch.bfloat16)
+    assert_like_eager(linear, torch.randn(8, 64, dtype=torch.bfloat16), order=0, rtol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [(0, 4), (1, 1), (1, 4)])
 def test_small_shapes(shape):
     assert_like_eager(
