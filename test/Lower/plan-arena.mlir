@@ -8,9 +8,9 @@ func.func private @use(memref<16xf32>, memref<16xf32>)
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<16xf32> {{.*}}, %[[ARENA:[a-z0-9]*]]: memref<128xi8>
 // CHECK-SAME: gradc.arena_bytes = 128
 // CHECK-COUNT-3: memref.view %[[ARENA]]
-// CHECK: call @use(%[[X]], %[[A:.*]])
-// CHECK: call @use(%[[A]], %[[B:.*]])
-// CHECK: call @use(%[[B]], %[[C:.*]])
+// CHECK: call @use(%[[X]], %[[A:[a-z0-9_]*]])
+// CHECK: call @use(%[[A]], %[[B:[a-z0-9_]*]])
+// CHECK: call @use(%[[B]], %[[C:[a-z0-9_]*]])
 // CHECK: call @use(%[[C]], %[[X]])
 func.func @f(%x: memref<16xf32>) attributes {gradc.inputs = [], gradc.outputs = []} {
   %a = memref.alloc() : memref<16xf32>

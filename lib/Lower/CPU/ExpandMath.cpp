@@ -218,11 +218,14 @@ Value Emitter::erf(Value x) {
   using P = arith::CmpFPredicate;
   Value magnitude = abs(x);
   Value square = mul(x, x);
+  // x + x p(x^2): p is small, and so are the errors it makes.
   Value small =
-      mul(x, polynomial(square, {7.853861353153693e-5, -8.010193625184903e-4,
-                                 5.188327685732524e-3, -2.685381193529856e-2,
-                                 1.128358514861418e-1, -3.761262582423300e-1,
-                                 1.128379165726710}));
+      fma(x,
+          polynomial(square, {7.853861353153693e-5, -8.010193625184903e-4,
+                              5.188327685732524e-3, -2.685381193529856e-2,
+                              1.128358514861418e-1, -3.761262582423300e-1,
+                              0.128379165726710}),
+          x);
   Value inverse = div(constant(1), magnitude);
   Value z = mul(inverse, inverse);
   Value middle = polynomial(
