@@ -184,7 +184,7 @@ struct MaterializeWindowsPass
                                   index, offsets, sizes, strides));
     }
     auto part = cast<linalg::GenericOp>(
-        clone(rewriter, op, operands.back().getType(), operands));
+        mlir::clone(rewriter, op, operands.back().getType(), operands));
     Value result = part.getResult(0);
     // The slice of the result was the last one.
     if (result.getType() != op.getResult(0).getType())
