@@ -62,8 +62,7 @@ static GradcTensorType getType(const TensorSignature &signature) {
           static_cast<intptr_t>(signature.shape.size())};
 }
 
-GradcTensorType gradcFunctionGetInput(GradcFunction *function,
-                                      intptr_t index) {
+GradcTensorType gradcFunctionGetInput(GradcFunction *function, intptr_t index) {
   return getType(unwrap(function)->inputs[index]);
 }
 

@@ -97,6 +97,8 @@ LogicalResult TransformExpander::inlineCalls(func::FuncOp func) {
 
 FailureOr<func::FuncOp> TransformExpander::prepare(func::FuncOp callee,
                                                    StringRef suffix) {
+  if (failed(checkDifferentiable(callee, callee)))
+    return failure();
   func::FuncOp copy = callee.clone();
   copy.setPrivate();
   copy.setName((callee.getName() + suffix).str());

@@ -137,12 +137,14 @@ def BindBuffersPass : Pass<"grad-bind-buffers", "::mlir::ModuleOp"> {
 }
 
 def UnshareEmptyPass : Pass<"grad-unshare-empty", "::mlir::func::FuncOp"> {
-  let summary = "one tensor.empty for each use";
+  let summary = "one tensor.empty, and one linalg.fill, for each use";
   let description = [{
     CSE merges all `tensor.empty` of a type, and the analysis of
-    one-shot-bufferize is superlinear in the uses of one value.
+    one-shot-bufferize is superlinear in the uses of one value. It merges fills
+    too, and then every use but one has to copy: filling is cheaper, and a
+    contraction that has a zero fill of its own needs none.
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,7 +50,8 @@ struct StripPass : grad::impl::StripPassBase<StripPass> {
       else if (isa<NoGradOp, EnableGradOp, CheckpointOp>(op))
         dissolve(op);
       else if (isa<VjpOp, JvpOp>(op)) {
-        op->emitOpError("is still to be differentiated: run grad-gradient first");
+        op->emitOpError(
+            "is still to be differentiated: run grad-gradient first");
         return WalkResult::interrupt();
       } else if (auto cast = dyn_cast<tensor::CastOp>(op);
                  cast && cast.getType() == cast.getSource().getType())

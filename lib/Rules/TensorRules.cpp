@@ -72,6 +72,28 @@ Value takeOrZeros(VjpBuilder &vjp, Location loc, Value value) {
   return zeros(vjp.builder(), loc, value.getType());
 }
 
+/// The slice of `source` as a tensor of `type`. Slices of empty tensors do not
+/// verify, whatever their offset, and have no elements to copy.
+Value extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
+                   Value source, ArrayRef<OpFoldResult> offsets,
+                   ArrayRef<OpFoldResult> sizes,
+                   ArrayRef<OpFoldResult> strides) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return zeros(b, loc, type);
+  return tensor::ExtractSliceOp::create(b, loc, type, source, offsets, sizes,
+                                        strides);
+}
+
+/// `value` with zeros in place of a slice of type `type`.
+Value clearSlice(OpBuilder &b, Location loc, RankedTensorType type, Value value,
+                 ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                 ArrayRef<OpFoldResult> strides) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return value;
+  return tensor::InsertSliceOp::create(b, loc, zeros(b, loc, type), value,
+                                       offsets, sizes, strides);
+}
+
 /// The elements of `slice` (offsets, sizes, strides of `source`) of the
 /// cotangent of `source` grow by `cotangent`.
 void accumulateSlice(VjpBuilder &vjp, Location loc, Value source,
@@ -79,9 +101,11 @@ void accumulateSlice(VjpBuilder &vjp, Location loc, Value source,
                      ArrayRef<OpFoldResult> sizes,
                      ArrayRef<OpFoldResult> strides) {
   OpBuilder &b = vjp.builder();
+  auto type = cast<RankedTensorType>(cotangent.getType());
+  if (llvm::is_contained(type.getShape(), 0))
+    return;
   Value sum = vjp.takeCotangent(source);
   if (sum) {
-    auto type = cast<RankedTensorType>(cotangent.getType());
     Value old = tensor::ExtractSliceOp::create(b, loc, type, sum, offsets,
                                                sizes, strides);
     cotangent = addInto(b, loc, old, cotangent);
@@ -170,17 +194,14 @@ struct InsertSlice : LinearModel<InsertSlice, tensor::InsertSliceOp> {
     Location loc = op.getLoc();
     if (vjp.needs(op.getSource()))
       vjp.accumulate(op.getSource(),
-                     tensor::ExtractSliceOp::create(
-                         b, loc, op.getSourceType(), cotangent,
-                         op.getMixedOffsets(), op.getMixedSizes(),
-                         op.getMixedStrides()));
-    if (vjp.needs(op.getDest())) {
-      Value hole = zeros(b, loc, op.getSourceType());
+                     extractSlice(b, loc, op.getSourceType(), cotangent,
+                                  op.getMixedOffsets(), op.getMixedSizes(),
+                                  op.getMixedStrides()));
+    if (vjp.needs(op.getDest()))
       vjp.accumulate(op.getDest(),
-                     tensor::InsertSliceOp::create(
-                         b, loc, hole, cotangent, op.getMixedOffsets(),
-                         op.getMixedSizes(), op.getMixedStrides()));
-    }
+                     clearSlice(b, loc, op.getSourceType(), cotangent,
+                                op.getMixedOffsets(), op.getMixedSizes(),
+                                op.getMixedStrides()));
     return success();
   }
 };
@@ -200,9 +221,8 @@ struct Pad : LinearModel<Pad, tensor::PadOp> {
         getAsIndexOpFoldResult(b.getContext(), source.getShape());
     SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
     if (vjp.needs(op.getSource()))
-      vjp.accumulate(op.getSource(),
-                     tensor::ExtractSliceOp::create(b, loc, source, cotangent,
-                                                    offsets, sizes, strides));
+      vjp.accumulate(op.getSource(), extractSlice(b, loc, source, cotangent,
+                                                  offsets, sizes, strides));
     Value padding = op.getConstantPaddingValue();
     if (!padding)
       padding = cast<tensor::YieldOp>(op.getBody()->getTerminator()).getValue();
@@ -210,8 +230,8 @@ struct Pad : LinearModel<Pad, tensor::PadOp> {
       if (padding.getParentRegion() == &op.getRegion())
         return op.emitOpError(
             "has no derivative rule for a computed padding value");
-      Value hole = tensor::InsertSliceOp::create(
-          b, loc, zeros(b, loc, source), cotangent, offsets, sizes, strides);
+      Value hole =
+          clearSlice(b, loc, source, cotangent, offsets, sizes, strides);
       vjp.accumulate(padding, sumElements(b, loc, hole));
     }
     return success();
@@ -233,11 +253,11 @@ struct Concat : LinearModel<Concat, tensor::ConcatOp> {
       offsets[op.getDim()] = b.getIndexAttr(at);
       at += type.getDimSize(op.getDim());
       if (vjp.needs(input))
-        vjp.accumulate(
-            input, tensor::ExtractSliceOp::create(
-                       b, op.getLoc(), type, cotangent, offsets,
-                       getAsIndexOpFoldResult(b.getContext(), type.getShape()),
-                       strides));
+        vjp.accumulate(input,
+                       extractSlice(b, op.getLoc(), type, cotangent, offsets,
+                                    getAsIndexOpFoldResult(b.getContext(),
+                                                           type.getShape()),
+                                    strides));
     }
     return success();
   }

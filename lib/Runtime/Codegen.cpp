@@ -45,9 +45,8 @@ static void initializeTargets() {
 
 static Expected<std::unique_ptr<Module>>
 readModule(const char *bitcode, size_t size, LLVMContext &context) {
-  auto module =
-      parseBitcodeFile(MemoryBufferRef(StringRef(bitcode, size), "gradc"),
-                       context);
+  auto module = parseBitcodeFile(
+      MemoryBufferRef(StringRef(bitcode, size), "gradc"), context);
   if (!module)
     return module.takeError();
   std::string message;
@@ -90,9 +89,10 @@ static void optimize(Module &module, TargetMachine &machine, int optLevel) {
                             : optLevel == 1 ? OptimizationLevel::O1
                             : optLevel == 2 ? OptimizationLevel::O2
                                             : OptimizationLevel::O3;
-  ModulePassManager manager = level == OptimizationLevel::O0
-                                  ? builder.buildO0DefaultPipeline(level)
-                                  : builder.buildPerModuleDefaultPipeline(level);
+  ModulePassManager manager =
+      level == OptimizationLevel::O0
+          ? builder.buildO0DefaultPipeline(level)
+          : builder.buildPerModuleDefaultPipeline(level);
   manager.run(module, modules);
 }
 
@@ -121,16 +121,15 @@ compile(StringRef bitcode, int optLevel,
     return module.takeError();
   optimize(**module, **machine, optLevel);
 
-  auto jit = orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(std::move(*host))
-                 .create();
+  auto jit =
+      orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*host)).create();
   if (!jit)
     return jit.takeError();
   orc::SymbolMap table;
   for (auto [name, address] : symbols)
-    table[(*jit)->mangleAndIntern(name)] = {
-        orc::ExecutorAddr::fromPtr(address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+    table[(*jit)->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                            JITSymbolFlags::Exported |
+                                                JITSymbolFlags::Callable};
   if (Error error = (*jit)->getMainJITDylib().define(
           orc::absoluteSymbols(std::move(table))))
     return std::move(error);

@@ -25,10 +25,11 @@ struct GradcCode;
 /// Optimizes and compiles `bitcode` for the CPU that this process runs on.
 /// `names` and `addresses` define the runtime symbols that the code calls;
 /// whatever else it needs comes from the process (libm, libc).
-GRADC_EXPORT GradcCode *
-gradc_codegen_compile(const char *bitcode, size_t size, int optLevel,
-                      const char *const *names, void *const *addresses,
-                      size_t numSymbols, char **error);
+GRADC_EXPORT GradcCode *gradc_codegen_compile(const char *bitcode, size_t size,
+                                              int optLevel,
+                                              const char *const *names,
+                                              void *const *addresses,
+                                              size_t numSymbols, char **error);
 
 /// Address of a symbol of the code.
 GRADC_EXPORT void *gradc_codegen_lookup(GradcCode *code, const char *name,

@@ -62,8 +62,8 @@ static std::vector<TensorSignature> getSignatures(Attribute types) {
   return signatures;
 }
 
-std::unique_ptr<Executable>
-Executable::create(ModuleOp module, int optLevel, std::string &error) {
+std::unique_ptr<Executable> Executable::create(ModuleOp module, int optLevel,
+                                               std::string &error) {
   static std::once_flag once;
   std::call_once(once, loadBlasBesideMLIR);
   std::string bitcode = translate(module);
@@ -83,10 +83,9 @@ Executable::create(ModuleOp module, int optLevel, std::string &error) {
   };
   char *message = nullptr;
   std::unique_ptr<Executable> result(new Executable);
-  result->code =
-      gradc_codegen_compile(bitcode.data(), bitcode.size(), optLevel,
-                            names.data(), addresses.data(), names.size(),
-                            &message);
+  result->code = gradc_codegen_compile(bitcode.data(), bitcode.size(), optLevel,
+                                       names.data(), addresses.data(),
+                                       names.size(), &message);
   if (!result->code) {
     takeError(message);
     return nullptr;
@@ -95,8 +94,8 @@ Executable::create(ModuleOp module, int optLevel, std::string &error) {
     auto arenaBytes = entry->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
     if (!arenaBytes || !entry.getName().starts_with(kEntryPrefix))
       continue;
-    void *address =
-        gradc_codegen_lookup(result->code, entry.getName().str().c_str(), &message);
+    void *address = gradc_codegen_lookup(
+        result->code, entry.getName().str().c_str(), &message);
     if (!address) {
       takeError(message);
       return nullptr;

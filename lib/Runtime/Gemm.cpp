@@ -20,9 +20,8 @@ using GemmFn = void (*)(int order, int transA, int transB, int m, int n, int k,
                         T alpha, const T *a, int lda, const T *b, int ldb,
                         T beta, T *c, int ldc);
 template <typename T>
-using GemvFn = void (*)(int order, int trans, int m, int n, T alpha,
-                        const T *a, int lda, const T *x, int incX, T beta,
-                        T *y, int incY);
+using GemvFn = void (*)(int order, int trans, int m, int n, T alpha, const T *a,
+                        int lda, const T *x, int incX, T beta, T *y, int incY);
 
 template <typename T>
 struct Blas {
@@ -40,9 +39,7 @@ struct Matrix {
   T *data;
   int64_t rows, cols, rowStride, colStride;
 
-  Matrix transposed() const {
-    return {data, cols, rows, colStride, rowStride};
-  }
+  Matrix transposed() const { return {data, cols, rows, colStride, rowStride}; }
   bool fitsInt() const {
     return rows <= INT_MAX && cols <= INT_MAX && rowStride <= INT_MAX &&
            colStride <= INT_MAX;
@@ -111,8 +108,8 @@ static void multiplyVector(Matrix<const T> a, Matrix<const T> x, Matrix<T> y,
   bool transpose;
   Matrix<const T> matrix = normalize(a, storage, transpose);
   Blas<T>::gemv(RowMajor, transpose ? Trans : NoTrans,
-                static_cast<int>(matrix.rows), static_cast<int>(matrix.cols), T(1), matrix.data,
-                matrix.leadingDimension(), x.data,
+                static_cast<int>(matrix.rows), static_cast<int>(matrix.cols),
+                T(1), matrix.data, matrix.leadingDimension(), x.data,
                 x.rows == 1 ? 1 : static_cast<int>(x.rowStride), T(1), y.data,
                 y.rows == 1 ? 1 : static_cast<int>(y.rowStride));
 }
@@ -195,14 +192,14 @@ std::string gradc::loadBlas(const std::string &path) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return dlerror();
-  auto *sgemm = reinterpret_cast<GemmFn<float>>(
-      dlsym(library, "scipy_cblas_sgemm"));
-  auto *dgemm = reinterpret_cast<GemmFn<double>>(
-      dlsym(library, "scipy_cblas_dgemm"));
-  auto *sgemv = reinterpret_cast<GemvFn<float>>(
-      dlsym(library, "scipy_cblas_sgemv"));
-  auto *dgemv = reinterpret_cast<GemvFn<double>>(
-      dlsym(library, "scipy_cblas_dgemv"));
+  auto *sgemm =
+      reinterpret_cast<GemmFn<float>>(dlsym(library, "scipy_cblas_sgemm"));
+  auto *dgemm =
+      reinterpret_cast<GemmFn<double>>(dlsym(library, "scipy_cblas_dgemm"));
+  auto *sgemv =
+      reinterpret_cast<GemvFn<float>>(dlsym(library, "scipy_cblas_sgemv"));
+  auto *dgemv =
+      reinterpret_cast<GemvFn<double>>(dlsym(library, "scipy_cblas_dgemv"));
   if (!sgemm || !dgemm || !sgemv || !dgemv)
     return path + " is not the OpenBLAS of scipy-openblas32";
   Blas<float>::gemv = sgemv;

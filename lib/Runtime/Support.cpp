@@ -33,8 +33,8 @@ static constexpr size_t kHugePage = size_t(2) << 20;
 
 static void *allocate(size_t bytes) {
   size_t alignment = bytes >= 2 * kHugePage ? kHugePage : 64;
-  size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment *
-                   alignment;
+  size_t rounded =
+      (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void *memory = std::aligned_alloc(alignment, rounded);
   if (memory && alignment == kHugePage)
     madvise(memory, rounded, MADV_HUGEPAGE);

@@ -14,6 +14,8 @@ void bindRuntime(nb::module_ &module);
 
 NB_MODULE(_gradc, module) {
   module.doc() = "Compiled parts of gradc.";
+  // Compiled programs live in caches of the process and die with it.
+  nb::set_leak_warnings(false);
 
   module.def("register_dialects", gradcRegisterAll, nb::arg("context"),
              "Registers the grad dialect and its derivative rules with a "

@@ -37,8 +37,8 @@ public:
   std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (intptr_t i = 0; i < gradcExecutableGetNumFunctions(handle.get()); ++i)
-      result.push_back(gradcFunctionGetName(
-          gradcExecutableGetFunction(handle.get(), i)));
+      result.push_back(
+          gradcFunctionGetName(gradcExecutableGetFunction(handle.get(), i)));
     return result;
   }
 
@@ -80,8 +80,8 @@ Function Executable::function(const std::string &name) const {
     GradcFunction *function = gradcExecutableGetFunction(handle.get(), i);
     if (name == gradcFunctionGetName(function))
       return Function(handle, function);
-    known += std::string(known.empty() ? "" : ", ") +
-             gradcFunctionGetName(function);
+    known +=
+        std::string(known.empty() ? "" : ", ") + gradcFunctionGetName(function);
   }
   throw nb::key_error(
       ("no function '" + name + "' (there are: " + known + ")").c_str());
@@ -198,11 +198,10 @@ static uintptr_t checkArray(const Array &array, const GradcTensorType &type,
   for (intptr_t i = 0; matches && i < type.rank; ++i)
     matches = static_cast<int64_t>(array.shape(i)) == type.shape[i];
   if (!matches)
-    throw nb::type_error((where + " is " +
-                          describe(dtype, array.shape_ptr(), array.ndim()) +
-                          ", expected " +
-                          describe(type.dtype, type.shape, type.rank))
-                             .c_str());
+    throw nb::type_error(
+        (where + " is " + describe(dtype, array.shape_ptr(), array.ndim()) +
+         ", expected " + describe(type.dtype, type.shape, type.rank))
+            .c_str());
   int64_t stride = 1;
   for (size_t i = array.ndim(); i-- > 0;) {
     if (array.shape(i) > 1 && array.stride(i) != stride && array.size() > 0)

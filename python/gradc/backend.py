@@ -20,7 +20,7 @@ from .errors import GradcError
 from .frontend import ImportedProgram, import_graph
 from .locks import compile_lock
 from .program import Program
-from .signature import Signature, check_inputs, is_static, signature, with_constants
+from .signature import Signature, check_inputs, is_static, name_inputs, signature, with_constants
 
 
 def compile_graph(
@@ -54,6 +54,7 @@ class CompiledGraph:
     threads."""
 
     def __init__(self, gm: GraphModule, example_inputs: Sequence[Any], name: str) -> None:
+        name_inputs(gm)
         self.gm = gm
         self.name = name
         self.programs: list[Program] = []
@@ -112,8 +113,9 @@ def backend_into(graphs: list[CompiledGraph], name: str) -> Callable[..., Compil
 
     def gradc(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> CompiledGraph:
         if unknown := {key: value for key, value in options.items() if value}:
+            given = ", ".join(f"{key}={value!r}" for key, value in sorted(unknown.items()))
             raise GradcError(
-                f"the gradc backend takes no options, got {', '.join(sorted(unknown))}",
+                f"the gradc backend takes no options, got {given}",
                 hint="call torch.compile without mode= and options=",
             )
         graph = CompiledGraph(gm, example_inputs, name)

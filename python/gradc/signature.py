@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,24 @@ from .errors import InputError, SourceLocation, UnsupportedError
 from .frontend.diagnostics import location_of, readable_name
 
 Signature = tuple[Any, ...]
+
+
+def name_inputs(gm: GraphModule) -> None:
+    """Notes in each placeholder's ``meta`` what the user would call it, from where Dynamo found it.
+
+    ``L['self']._modules['fc']._parameters['weight']`` is ``fc.weight``, ``L['x']`` is ``x``.
+    """
+    for node in gm.graph.find_nodes(op="placeholder"):
+        source = getattr(getattr(node, "_dynamo_source", None), "name", None)
+        if isinstance(source, str):
+            node.meta["gradc_name"] = _readable(source)
+
+
+def _readable(source: str) -> str:
+    text = re.sub(r"\.__dict__\['(_modules|_parameters|_buffers)'\]", r".\1", source)
+    if owned := re.search(r"\._(?:modules|parameters|buffers)\[", text):
+        return ".".join(re.findall(r"\['([^']*)'\]", text[owned.start() :]))
+    return re.sub(r"^[LG]\['(\w+)'\]", r"\1", text)
 
 
 def signature(inputs: Sequence[Any]) -> Signature:
@@ -35,7 +54,8 @@ def check_inputs(gm: GraphModule, inputs: Sequence[Any]) -> None:
     for node, value in zip(gm.graph.find_nodes(op="placeholder"), inputs, strict=True):
         if not isinstance(value, torch.Tensor):
             continue
-        name, where = readable_name(str(node.target)), _first_use(node)
+        name = node.meta.get("gradc_name") or readable_name(str(node.target))
+        where = _first_use(node)
         if value.device.type != "cpu":
             raise InputError(
                 f"input `{name}` is on device {value.device}; compiled code runs on the CPU",

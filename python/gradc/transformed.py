@@ -20,6 +20,7 @@ from .backend import compile_graph
 from .compiler import Mode
 from .errors import GradcError, InputError
 from .program import Program
+from .signature import name_inputs
 
 
 class Request:
@@ -40,6 +41,7 @@ class TransformedGraph:
     """A graph of Dynamo and its derivative for the marked outputs; compiled at its first call."""
 
     def __init__(self, owner: Transform, gm: GraphModule) -> None:
+        name_inputs(gm)
         self.marks = capture.split_marks(gm)
         self.owner = owner
         self.program: Program | None = None

@@ -35,10 +35,10 @@ func.func @rows(%x: memref<5x64xf32>, %y: memref<5xf32>) {
 
 // The sum along columns keeps the contiguous loop innermost.
 // CHECK-LABEL: func @columns
-// CHECK-DAG: %[[ROWS:.*]] = arith.constant 50 : index
-// CHECK-DAG: %[[COLUMNS:.*]] = arith.constant 64 : index
+// CHECK: %[[ROWS:.*]] = arith.constant 50 : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROWS]]
-// CHECK: scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: %[[COLUMNS:.*]] = arith.constant 64 : index
+// CHECK: scf.for %[[J:.*]] = %{{.*}} to %[[COLUMNS]]
 // CHECK: memref.store %{{.*}}, %{{.*}}[%[[J]]]
 func.func @columns(%x: memref<50x64xf32>, %y: memref<64xf32>) {
   linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}

@@ -34,3 +34,15 @@ func.func @while(%x: tensor<4xf32>, %n: index, %limit: index) -> tensor<4xf32> {
   }
   return %r#0 : tensor<4xf32>
 }
+
+// An update of what came in is there already.
+// CHECK-LABEL: func @update
+// CHECK: %[[R:.*]] = tensor.insert
+// CHECK-NEXT: scf.yield %[[R]]
+func.func @update(%x: tensor<4xf32>, %v: f32, %l: index, %u: index, %s: index) -> tensor<4xf32> {
+  %r = scf.for %i = %l to %u step %s iter_args(%a = %x) -> (tensor<4xf32>) {
+    %t = tensor.insert %v into %a[%i] : tensor<4xf32>
+    scf.yield %t : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

@@ -15,6 +15,8 @@ from mlir.passmanager import PassManager
 
 from gradc._lib import _gradc
 
+_gradc.register_passes()
+
 DTYPES = {
     "f32": np.float32, "f64": np.float64, "f16": np.float16, "i64": np.int64, "i32": np.int32,
     "i8": np.int8, "i1": np.bool_, "complex<f32>": np.complex64,
@@ -69,6 +71,33 @@ def test_unary(op, dtype):
     (got,) = run(elementwise(op, dtype, 1), x)
     want = UNARY[op](x.astype(np.float64))
     assert np.abs(got - want).max() <= 2 * np.spacing(np.abs(want).max().astype(DTYPES[dtype]))
+
+
+@pytest.mark.parametrize("op", ["math.exp", "math.log", "math.tanh", "math.erf"])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_expanded_functions(op, dtype):
+    """Accuracy over the whole range, and the special values."""
+    rng = np.random.default_rng(12)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 88.7, 88.8, -87.4, -103.9, -104.1, 709.7,
+               709.8, -745.1, -746.0, 1e-40, 1e-310, 5e-324, 1e38, 0.625, -0.624, 9.1]  # fmt: skip
+    size = 7 * (6000 // 7)
+    x = np.concatenate([
+        special,
+        rng.uniform(-10, 10, 2000),
+        rng.uniform(-800, 800, 1000),
+        np.exp(rng.uniform(-90, 88, 2000)),
+        1 + rng.uniform(-1e-3, 1e-3, 2000),
+    ])[:size].astype(DTYPES[dtype])  # fmt: skip
+    (got,) = run(elementwise(op, dtype, 1, f"7x{size // 7}x"), x.reshape(7, -1))
+    exact = getattr(torch, op.split(".")[1])(torch.from_numpy(x).double()).numpy()
+    with np.errstate(over="ignore"):
+        want = exact.astype(DTYPES[dtype])
+    got = got.reshape(-1)
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    error = np.abs(got[finite].astype(np.float64) - exact[finite])
+    assert (error / np.spacing(np.abs(want[finite])).astype(np.float64)).max() <= 2
+    assert np.signbit(got[1]) == np.signbit(want[1])
 
 
 BINARY = {
@@ -458,6 +487,50 @@ def test_results_have_memory_of_their_own():
     np.testing.assert_array_equal(results[0], x)
     for y in results[1:]:
         np.testing.assert_allclose(y.reshape(4), np.exp(x), rtol=1e-6)
+
+
+def test_results_that_share_their_beginning():
+    """Two products onto one fill, and a result that is an update of another one."""
+    text = """
+    func.func @f(%a: tensor<4x4xf64>, %b: tensor<4x4xf64>)
+        -> (tensor<4x4xf64>, tensor<4x4xf64>, tensor<4x4xf64>, tensor<4x4xf64>) {
+      %c = arith.constant 0.0 : f64
+      %i = arith.constant 1 : index
+      %e = tensor.empty() : tensor<4x4xf64>
+      %z = linalg.fill ins(%c : f64) outs(%e : tensor<4x4xf64>) -> tensor<4x4xf64>
+      %x = linalg.matmul ins(%a, %b : tensor<4x4xf64>, tensor<4x4xf64>) outs(%z : tensor<4x4xf64>) -> tensor<4x4xf64>
+      %y = linalg.matmul ins(%b, %a : tensor<4x4xf64>, tensor<4x4xf64>) outs(%z : tensor<4x4xf64>) -> tensor<4x4xf64>
+      %u = tensor.insert %c into %x[%i, %i] : tensor<4x4xf64>
+      %v = linalg.matmul ins(%a, %a : tensor<4x4xf64>, tensor<4x4xf64>) outs(%x : tensor<4x4xf64>) -> tensor<4x4xf64>
+      return %x, %y, %u, %v : tensor<4x4xf64>, tensor<4x4xf64>, tensor<4x4xf64>, tensor<4x4xf64>
+    }"""
+    a, b = np.random.default_rng(13).standard_normal((2, 4, 4))
+    x, y, u, v = run(text, a, b)
+    np.testing.assert_allclose(x, a @ b, rtol=1e-12)
+    np.testing.assert_allclose(y, b @ a, rtol=1e-12)
+    np.testing.assert_allclose(v, a @ b + a @ a, rtol=1e-12)
+    want = a @ b
+    want[1, 1] = 0
+    np.testing.assert_allclose(u, want, rtol=1e-12)
+
+
+def test_convolution_over_a_large_batch():
+    """Windows of one image at a time, for the convolution and both gradients."""
+    x, w, y = torch.randn(5, 16, 34, 34), torch.randn(24, 16, 3, 3), torch.randn(5, 24, 32, 32)
+    maps = {"x": "d0, d1, d3 + d5, d4 + d6", "w": "d2, d1, d5, d6", "y": "d0, d2, d3, d4"}
+    tensors = {"x": x, "w": w, "y": y}
+    types = {n: "x".join(map(str, t.shape)) + "xf32" for n, t in tensors.items()}
+    inputs = {n: t.clone().requires_grad_() for n, t in tensors.items() if n != "y"}
+    value = torch.nn.functional.conv2d(inputs["x"], inputs["w"])
+    value.backward(y)
+    want = {"y": value.detach(), "x": inputs["x"].grad, "w": inputs["w"].grad}
+    for which in "ywx":
+        names = [n for n in "xwy" if n != which] + [which]
+        text = generic([maps[n] for n in names], [types[n] for n in names],
+                       "d0, d1, d2, d3, d4, d5, d6", ", ".join(['"reduction"'] * 7))  # fmt: skip
+        init = np.zeros(tensors[which].shape, np.float32)
+        (got,) = run(text, *(tensors[n].numpy() for n in names[:2]), init)
+        np.testing.assert_allclose(got, want[which].numpy(), rtol=2e-3, atol=2e-3)
 
 
 def test_reused_and_overlapping_intermediates():

@@ -21,7 +21,9 @@ def test_backend_is_found_by_name(double):
 
 def test_backend_refuses_options(double):
     compiled = torch.compile(lambda x: x * 2, backend="gradc", options={"max_autotune": True})
-    with pytest.raises(Exception, match="the gradc backend takes no options, got max_autotune"):
+    with pytest.raises(
+        Exception, match=r"the gradc backend takes no options, got options=.*max_autotune"
+    ):
         compiled(double(3))
 
 
@@ -265,14 +267,14 @@ def test_graph_break_is_crossed(double):
 
 def test_in_place_across_a_graph_break(double):
     def f(x):
-        y = x.exp()
+        y = x * x
         torch._dynamo.graph_break()
         y.mul_(2)
         return y.sum()
 
     x = double(3).requires_grad_()
     gradc.compile(f)(x).backward()
-    torch.testing.assert_close(x.grad, 2 * x.detach().exp())
+    torch.testing.assert_close(x.grad, 4 * x.detach())
 
 
 def test_grad_mode_around_the_call(double):

@@ -32,16 +32,30 @@ static void bind(func::FuncOp function) {
   function->setAttr(kOutputsAttr, builder.getTypeArrayAttr(type.getResults()));
 
   SmallVector<Type> buffers;
+  SmallVector<std::pair<Value, Value>> placedResults;
   for (Value result : terminator.getOperands()) {
     MemRefType bufferType = getBufferType(result.getType());
     Value buffer = body.addArgument(bufferType, result.getLoc());
     buffers.push_back(bufferType);
     if (isEmpty(result.getType()))
       continue;
-    bufferization::MaterializeInDestinationOp::create(
-        builder, terminator.getLoc(), /*result=*/Type(), result, buffer,
-        /*restrict=*/true, /*writable=*/true);
+    // As a tensor, so that the analysis of bufferization sees the write: what
+    // is computed in the buffer must not be overwritten while it is needed.
+    Location loc = terminator.getLoc();
+    OpBuilder atStart = OpBuilder::atBlockBegin(&body);
+    Value destination = bufferization::ToTensorOp::create(
+        atStart, loc, result.getType(), buffer, /*restrict=*/true,
+        /*writable=*/true);
+    Value placed = bufferization::MaterializeInDestinationOp::create(
+                       builder, loc, result.getType(), result, destination)
+                       .getResult();
+    placedResults.emplace_back(placed, buffer);
   }
+  // These write nothing, and keep what is in the buffers alive.
+  for (auto [placed, buffer] : placedResults)
+    bufferization::MaterializeInDestinationOp::create(
+        builder, terminator.getLoc(), /*result=*/Type(), placed, buffer,
+        /*restrict=*/true, /*writable=*/true);
   terminator->setOperands({});
 
   builder.setInsertionPointToStart(&body);

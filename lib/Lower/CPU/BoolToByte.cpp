@@ -21,7 +21,8 @@ static void convertAccess(Operation *op) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
   Type byte = builder.getI8Type();
-  if (auto load = dyn_cast<memref::LoadOp>(op); load && isBool(load.getMemRefType())) {
+  if (auto load = dyn_cast<memref::LoadOp>(op);
+      load && isBool(load.getMemRefType())) {
     load.getResult().setType(byte);
     builder.setInsertionPointAfter(load);
     Value zero =
@@ -38,9 +39,8 @@ static void convertAccess(Operation *op) {
              global && isBool(global.getType())) {
     if (auto values =
             dyn_cast_or_null<DenseElementsAttr>(global.getInitialValueAttr()))
-      global.setInitialValueAttr(values.mapValues(byte, [](const APInt &bit) {
-        return bit.zext(8);
-      }));
+      global.setInitialValueAttr(
+          values.mapValues(byte, [](const APInt &bit) { return bit.zext(8); }));
   }
 }
 

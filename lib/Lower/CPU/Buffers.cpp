@@ -31,7 +31,6 @@ std::optional<StaticLayout> grad::getStaticLayout(MemRefType type) {
   StaticLayout layout;
   if (!type.hasStaticShape() ||
       failed(type.getStridesAndOffset(layout.strides, layout.offset)) ||
-      ShapedType::isDynamic(layout.offset) ||
       llvm::any_of(layout.strides, ShapedType::isDynamic))
     return std::nullopt;
   return layout;

@@ -14,10 +14,13 @@ Value getBufferRoot(Value buffer);
 /// are, or are views of, different allocations or function arguments.
 bool areDistinct(Value a, Value b);
 
-/// Strides and offset of `type` when they are static, in elements.
+/// A layout in elements, of static shape and strides. The offset may be
+/// `ShapedType::kDynamic`, as in a slice that a loop takes.
 struct StaticLayout {
   SmallVector<int64_t> strides;
   int64_t offset;
+
+  bool hasStaticOffset() const { return !ShapedType::isDynamic(offset); }
 };
 std::optional<StaticLayout> getStaticLayout(MemRefType type);
 

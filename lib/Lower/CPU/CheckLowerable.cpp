@@ -16,12 +16,13 @@ using namespace mlir;
 using namespace mlir::grad;
 
 static bool isLowered(Dialect *dialect) {
-  return isa_and_nonnull<
-      affine::AffineDialect, arith::ArithDialect,
-      bufferization::BufferizationDialect, cf::ControlFlowDialect,
-      complex::ComplexDialect, func::FuncDialect, index::IndexDialect,
-      linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-      tensor::TensorDialect, ub::UBDialect>(dialect);
+  return isa_and_nonnull<affine::AffineDialect, arith::ArithDialect,
+                         bufferization::BufferizationDialect,
+                         cf::ControlFlowDialect, complex::ComplexDialect,
+                         func::FuncDialect, index::IndexDialect,
+                         linalg::LinalgDialect, math::MathDialect,
+                         scf::SCFDialect, tensor::TensorDialect, ub::UBDialect>(
+      dialect);
 }
 
 /// A public boundary passes pointers to dense data of known size.
@@ -43,9 +44,8 @@ static LogicalResult checkBoundary(func::FuncOp function, TypeRange types,
         integer && integer.getWidth() != 1 && integer.getWidth() != 8 &&
         integer.getWidth() != 16 && integer.getWidth() != 32 &&
         integer.getWidth() != 64)
-      return function.emitOpError()
-             << what << " " << i << " of type " << type
-             << " has elements that no framework stores";
+      return function.emitOpError() << what << " " << i << " of type " << type
+                                    << " has elements that no framework stores";
     bool isFloat = element.isF16() || element.isBF16() || element.isF32() ||
                    element.isF64();
     auto complex = dyn_cast<ComplexType>(element);

@@ -1,8 +1,8 @@
 //===- ContractToGemm.cpp - Contractions call the matrix product ----------===//
 //
 // The loops of a contraction fall into four classes by the operands that they
-// move over: rows (left factor and result), columns (right factor and result), the
-// summed dimension (both factors) and batch (all three). Within a class,
+// move over: rows (left factor and result), columns (right factor and result),
+// the summed dimension (both factors) and batch (all three). Within a class,
 // loops whose strides nest collapse into one. The largest of each of the
 // first three classes is the matrix product; all the rest is a loop nest
 // around it.
@@ -65,9 +65,8 @@ static SmallVector<Loop> collapse(SmallVector<Loop> loops) {
 static Loop takeLargest(SmallVector<Loop> &loops) {
   if (loops.empty())
     return Loop();
-  auto *largest = llvm::max_element(loops, [](const Loop &a, const Loop &b) {
-    return a.size < b.size;
-  });
+  auto *largest = llvm::max_element(
+      loops, [](const Loop &a, const Loop &b) { return a.size < b.size; });
   Loop result = *largest;
   loops.erase(largest);
   return result;
@@ -84,8 +83,8 @@ static int64_t getStride(AffineMap map, ArrayRef<int64_t> strides,
 
 static std::optional<GemmLoops> classify(linalg::GenericOp op,
                                          const SumOfProducts &sum) {
-  auto staticStrides = [](OpOperand *operand)
-      -> std::optional<SmallVector<int64_t>> {
+  auto staticStrides =
+      [](OpOperand *operand) -> std::optional<SmallVector<int64_t>> {
     SmallVector<int64_t> strides;
     int64_t offset;
     auto type = cast<MemRefType>(operand->get().getType());
@@ -111,7 +110,10 @@ static std::optional<GemmLoops> classify(linalg::GenericOp op,
               getStride(sum.rhsMap, *rhsStrides, dim),
               getStride(sum.outMap, *outStrides, dim)};
     bool l = inLhs.test(dim), r = inRhs.test(dim), o = inOut.test(dim);
-    (l && r && o ? batch : l && o ? rows : r && o ? cols : sums)
+    (l && r && o ? batch
+     : l && o    ? rows
+     : r && o    ? cols
+                 : sums)
         .push_back(loop);
   }
   GemmLoops loops;
@@ -211,8 +213,8 @@ struct ContractToGemmPass
          {loops->rows.size, loops->cols.size, loops->sum.size, loops->rows.lhs,
           loops->sum.lhs, loops->sum.rhs, loops->cols.rhs, loops->rows.out,
           loops->cols.out, int64_t(accumulate)})
-      arguments.push_back(
-          LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(number)));
+      arguments.push_back(LLVM::ConstantOp::create(
+          builder, loc, builder.getI64IntegerAttr(number)));
     FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
         builder, getOperation(),
         element.isF32() ? "gradc_gemm_f32" : "gradc_gemm_f64",
@@ -241,7 +243,8 @@ struct ContractToGemmPass
     if (step == 0)
       return address;
     Value distance = arith::MulIOp::create(
-        builder, loc, count, arith::ConstantIndexOp::create(builder, loc, step));
+        builder, loc, count,
+        arith::ConstantIndexOp::create(builder, loc, step));
     return arith::AddIOp::create(builder, loc, address, distance);
   }
 };

@@ -16,8 +16,8 @@ static void emitEntry(LLVM::LLVMFuncOp body) {
   OpBuilder builder(context);
   builder.setInsertionPointAfter(body);
   auto pointer = LLVM::LLVMPointerType::get(context);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
   auto entry = LLVM::LLVMFuncOp::create(
       builder, loc,
       (kEntryPrefix + body.getName().drop_front(kBodyPrefix.size())).str(),
@@ -43,7 +43,8 @@ namespace {
 struct EmitEntriesPass : grad::impl::EmitEntriesPassBase<EmitEntriesPass> {
   void runOnOperation() override {
     SmallVector<LLVM::LLVMFuncOp> bodies;
-    for (LLVM::LLVMFuncOp function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+    for (LLVM::LLVMFuncOp function :
+         getOperation().getOps<LLVM::LLVMFuncOp>()) {
       // Only entries are visible: LLVM may change or drop everything else.
       if (!function.isExternal())
         function.setLinkage(LLVM::Linkage::Internal);

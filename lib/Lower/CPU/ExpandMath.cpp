@@ -105,6 +105,7 @@ public:
   Value exp(Value x);
   Value log(Value x);
   Value tanh(Value x);
+  Value erf(Value x);
 
 private:
   OpBuilder &builder;
@@ -122,8 +123,7 @@ Value Emitter::exp(Value x) {
   Value y = select(compare(P::OGT, x, high), constant(high), x);
   y = select(compare(P::OLT, y, low), constant(low), y);
   double shift = isDouble() ? 6755399441055744.0 : 12582912.0;
-  Value shifted =
-      add(mul(y, constant(1.4426950408889634074)), constant(shift));
+  Value shifted = add(mul(y, constant(1.4426950408889634074)), constant(shift));
   Value n = subInt(toBits(shifted), toBits(constant(shift)));
   Value rounded = sub(shifted, constant(shift));
   Value r, p;
@@ -180,8 +180,8 @@ Value Emitter::log(Value x) {
   double ln2Low = isDouble() ? 1.90821492927058770002e-10 : 9.0580006145e-06;
   // k ln2High - ((f^2/2 - (s (f^2/2 + rest) + k ln2Low)) - f)
   Value inner = fma(s, add(halfSquare, rest), mul(exponent, constant(ln2Low)));
-  Value result = sub(mul(exponent, constant(ln2High)),
-                     sub(sub(halfSquare, inner), f));
+  Value result =
+      sub(mul(exponent, constant(ln2High)), sub(sub(halfSquare, inner), f));
 
   double infinity = std::numeric_limits<double>::infinity();
   result = select(compare(P::OEQ, x, infinity), x, result);
@@ -195,24 +195,52 @@ Value Emitter::log(Value x) {
 Value Emitter::tanh(Value x) {
   Value magnitude = abs(x);
   Value z = mul(x, x);
-  Value ratio =
-      isDouble()
-          ? div(polynomial(z, {-9.64399179425052238628e-1,
-                               -9.92877231001918586564e1,
-                               -1.61468768441708447952e3}),
-                polynomial(z, {1.0, 1.12811678491632931402e2,
-                               2.23548839060100448583e3,
-                               4.84406305325125486048e3}))
-          : polynomial(z, {-5.70498872745e-3, 2.06390887954e-2,
-                           -5.37397155531e-2, 1.33314422036e-1,
-                           -3.33332819422e-1});
-  Value small = fma(mul(ratio, z), x, x);
+  Value ratio = isDouble() ? div(polynomial(z, {-9.64399179425052238628e-1,
+                                                -9.92877231001918586564e1,
+                                                -1.61468768441708447952e3}),
+                                 polynomial(z, {1.0, 1.12811678491632931402e2,
+                                                2.23548839060100448583e3,
+                                                4.84406305325125486048e3}))
+                           : polynomial(z, {-5.70498872745e-3, 2.06390887954e-2,
+                                            -5.37397155531e-2, 1.33314422036e-1,
+                                            -3.33332819422e-1});
+  Value small = fma(mul(ratio, z), magnitude, magnitude);
   Value grown = exp(add(magnitude, magnitude));
+  Value large = sub(constant(1), div(constant(2), add(grown, constant(1))));
+  Value result = select(compare(arith::CmpFPredicate::OLT, magnitude, 0.625),
+                        small, large);
+  return math::CopySignOp::create(builder, loc, result, x);
+}
+
+/// A polynomial near zero, 1 - exp(-x^2) g(1 / x^2) / |x| elsewhere. In f32
+/// only.
+Value Emitter::erf(Value x) {
+  using P = arith::CmpFPredicate;
+  Value magnitude = abs(x);
+  Value square = mul(x, x);
+  // x + x p(x^2): p is small, and so are the errors it makes.
+  Value small =
+      fma(x,
+          polynomial(square, {7.853861353153693e-5, -8.010193625184903e-4,
+                              5.188327685732524e-3, -2.685381193529856e-2,
+                              1.128358514861418e-1, -3.761262582423300e-1,
+                              0.128379165726710}),
+          x);
+  Value inverse = div(constant(1), magnitude);
+  Value z = mul(inverse, inverse);
+  Value middle = polynomial(
+      z, {2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1,
+          -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1,
+          3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1});
+  Value far = polynomial(z, {-1.047766399936249e+1, 1.297719955372516e+1,
+                             -7.495518717768503, 2.921019019210786,
+                             -1.015265279202700, 4.218463358204948e-1,
+                             -2.820767439740514e-1, 5.641895067754075e-1});
+  Value g = select(compare(P::OLT, magnitude, 2.0), middle, far);
+  Value tail = mul(mul(exp(sub(constant(0), square)), inverse), g);
   Value large =
-      sub(constant(1), div(constant(2), add(grown, constant(1))));
-  large = math::CopySignOp::create(builder, loc, large, x);
-  return select(compare(arith::CmpFPredicate::OLT, magnitude, 0.625), small,
-                large);
+      math::CopySignOp::create(builder, loc, sub(constant(1), tail), x);
+  return select(compare(P::OLT, magnitude, 1.0), small, large);
 }
 
 namespace {
@@ -221,13 +249,14 @@ struct ExpandMathPass : grad::impl::ExpandMathPassBase<ExpandMathPass> {
     expand<math::ExpOp>(&Emitter::exp);
     expand<math::LogOp>(&Emitter::log);
     expand<math::TanhOp>(&Emitter::tanh);
+    expand<math::ErfOp>(&Emitter::erf, /*inDouble=*/false);
   }
 
   template <typename Op>
-  void expand(Value (Emitter::*emit)(Value)) {
+  void expand(Value (Emitter::*emit)(Value), bool inDouble = true) {
     SmallVector<Op> ops;
     getOperation().walk([&](Op op) {
-      if (op.getType().isF32() || op.getType().isF64())
+      if (op.getType().isF32() || (inDouble && op.getType().isF64()))
         ops.push_back(op);
     });
     for (Op op : ops) {

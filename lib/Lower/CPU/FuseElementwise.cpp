@@ -4,8 +4,8 @@
 // each other point by point. Ops are visited in order and join the group of a
 // producer, or of an op that reads the same tensor, unless that would make the
 // group depend on itself through an op outside. To know that, every value
-// carries the set of groups it depends on, as one machine word: when the word is
-// full, the groups are emitted and a new set begins. Everything is linear in
+// carries the set of groups it depends on, as one machine word: when the word
+// is full, the groups are emitted and a new set begins. Everything is linear in
 // the number of ops, and bodies are bounded.
 //
 //===----------------------------------------------------------------------===//
@@ -147,9 +147,9 @@ static bool isPointwise(linalg::GenericOp op, OpOperand *operand) {
       !op.getMatchingIndexingMap(operand).isIdentity())
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  return producer && producer.getIndexingMapMatchingResult(
-                                 cast<OpResult>(operand->get()))
-                         .isIdentity();
+  return producer &&
+         producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()))
+             .isIdentity();
 }
 
 bool Fuser::canJoin(linalg::GenericOp op, unsigned index) const {
@@ -321,6 +321,17 @@ void Fuser::emit(Group &group) {
 
   SmallVector<AffineMap> maps(inputMaps);
   llvm::append_range(maps, initMaps);
+  if (!inversePermutation(concatAffineMaps(maps, rewriter.getContext()))) {
+    // What gave a loop its bounds was handed over inside the group: a tensor
+    // of the whole domain that nobody reads takes its place.
+    inputs.push_back(tensor::EmptyOp::create(rewriter, last.getLoc(),
+                                             group.domain,
+                                             rewriter.getI8Type()));
+    AffineMap identity =
+        rewriter.getMultiDimIdentityMap(group.domain.size());
+    maps.insert(maps.begin() + inputMaps.size(), identity);
+    inputMaps.push_back(identity);
+  }
   SmallVector<Location> locations;
   for (linalg::GenericOp member : group.members)
     if (!llvm::is_contained(locations, member.getLoc()) && locations.size() < 8)
@@ -335,9 +346,9 @@ void Fuser::emit(Group &group) {
           Block &body = member.getRegion().front();
           for (auto [i, input] : llvm::enumerate(member.getInputs())) {
             unsigned index = inputIndex[m][i];
-            mapping.map(body.getArgument(i),
-                        index != kNone        ? args[index]
-                        : computed.lookup(input) ? computed.lookup(input)
+            mapping.map(body.getArgument(i), index != kNone ? args[index]
+                                             : computed.lookup(input)
+                                                 ? computed.lookup(input)
                                                  : uniform.lookup(input));
           }
           for (auto [i, output] : llvm::enumerate(outputs))

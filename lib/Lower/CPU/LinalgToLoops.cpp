@@ -175,13 +175,18 @@ void NestEmitter::flatten(Access &access) {
   int64_t span = type.getNumElements() == 0 ? 0 : 1;
   for (auto [size, stride] : llvm::zip(type.getShape(), layout.strides))
     span += span ? (size - 1) * stride : 0;
+  auto flat = MemRefType::get(
+      span, type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), layout.offset, {1}));
+  OpFoldResult offset = builder.getIndexAttr(layout.offset);
+  if (!layout.hasStaticOffset())
+    offset =
+        memref::ExtractStridedMetadataOp::create(builder, loc, access.buffer)
+            .getOffset();
   access.buffer = memref::ReinterpretCastOp::create(
-      builder, loc,
-      MemRefType::get(span, type.getElementType(),
-                      StridedLayoutAttr::get(type.getContext(), layout.offset,
-                                             {1})),
-      access.buffer, layout.offset, ArrayRef<int64_t>{span},
-      ArrayRef<int64_t>{1});
+      builder, loc, flat, access.buffer, offset,
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(span)},
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
 
 /// The position in the flat buffer. With `innermost` false, that of the first

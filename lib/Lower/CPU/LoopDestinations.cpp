@@ -9,10 +9,40 @@ namespace mlir::grad {
 
 using namespace mlir;
 
+/// The operand whose buffer the op that makes `value` writes to, or null.
+static OpOperand *getDestination(OpResult value) {
+  Operation *op = value.getOwner();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop.getTiedLoopInit(value);
+  auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
+  return destinationStyle ? destinationStyle.getTiedOpOperand(value) : nullptr;
+}
+
+/// True when `value` is `destination` after a number of updates, each of
+/// which nothing prevents from working in place: nobody reads what it
+/// overwrites later on.
+static bool isUpdateOf(Value value, Value destination) {
+  while (value != destination) {
+    auto result = dyn_cast<OpResult>(value);
+    OpOperand *updated = result ? getDestination(result) : nullptr;
+    if (!updated)
+      return false;
+    Operation *writer = updated->getOwner();
+    for (OpOperand &use : updated->get().getUses()) {
+      Operation *user =
+          writer->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (&use != updated && (!user || !user->isBeforeInBlock(writer)))
+        return false;
+    }
+    value = updated->get();
+  }
+  return true;
+}
+
 /// `value` in the buffer of `destination`.
 static Value materialize(OpBuilder &builder, Location loc, Value value,
                          Value destination) {
-  if (value == destination || !isa<RankedTensorType>(value.getType()))
+  if (!isa<RankedTensorType>(value.getType()) || isUpdateOf(value, destination))
     return value;
   return bufferization::MaterializeInDestinationOp::create(
              builder, loc, value.getType(), value, destination)
@@ -36,7 +66,8 @@ struct WhileState {
 
   explicit WhileState(scf::WhileOp loop) {
     for (auto [i, type] : llvm::enumerate(loop.getInits().getTypes()))
-      (isa<RankedTensorType>(type) ? beforeTensors : beforeScalars).push_back(i);
+      (isa<RankedTensorType>(type) ? beforeTensors : beforeScalars)
+          .push_back(i);
     for (auto [i, type] : llvm::enumerate(loop.getResultTypes()))
       (isa<RankedTensorType>(type) ? afterTensors : afterScalars).push_back(i);
   }
@@ -106,8 +137,8 @@ static void materializeWhile(scf::WhileOp loop) {
   builder.setInsertionPoint(yield);
   SmallVector<Value> yielded;
   for (auto [k, i] : llvm::enumerate(state.beforeTensors))
-    yielded.push_back(materialize(builder, loc, yield.getOperand(i),
-                                  after.getArgument(k)));
+    yielded.push_back(
+        materialize(builder, loc, yield.getOperand(i), after.getArgument(k)));
   for (unsigned k = numBefore; k < numTensors; ++k)
     yielded.push_back(after.getArgument(k));
   for (unsigned i : state.beforeScalars)

@@ -24,9 +24,9 @@ struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
     OpBuilder builder(op);
     Location loc = op.getLoc();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    FailureOr<LLVM::LLVMFuncOp> fail = LLVM::lookupOrCreateFn(
-        builder, getOperation(), "gradc_rt_fail", pointer,
-        LLVM::LLVMVoidType::get(&getContext()));
+    FailureOr<LLVM::LLVMFuncOp> fail =
+        LLVM::lookupOrCreateFn(builder, getOperation(), "gradc_rt_fail",
+                               pointer, LLVM::LLVMVoidType::get(&getContext()));
     (*fail)->setAttr("passthrough",
                      builder.getStrArrayAttr({"noreturn", "cold"}));
     LLVM::GlobalOp message = getMessage(op.getMsg(), loc);
@@ -52,7 +52,8 @@ struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
     auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
     std::string terminated = text.str();
     terminated.push_back('\0');
-    auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+    auto type =
+        LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
     message = LLVM::GlobalOp::create(
         builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
         ("gradc.message." + Twine(messages.size() - 1)).str(),

@@ -27,15 +27,15 @@ struct LowerMathPass : grad::impl::LowerMathPassBase<LowerMathPass> {
 
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
-                        math::AsinhOp, math::AtanOp, math::Atan2Op,
-                        math::AtanhOp, math::CbrtOp, math::CoshOp, math::ErfOp,
-                        math::ErfcOp, math::ExpM1Op, math::Log1pOp,
-                        math::SinhOp, math::TanOp, math::TanhOp>();
+    target
+        .addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
+                      math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp,
+                      math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpM1Op,
+                      math::Log1pOp, math::SinhOp, math::TanOp, math::TanhOp>();
     RewritePatternSet calls(&getContext());
     populateMathToLibmConversionPatterns(calls);
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(calls))))
+    if (failed(
+            applyPartialConversion(getOperation(), target, std::move(calls))))
       signalPassFailure();
   }
 };

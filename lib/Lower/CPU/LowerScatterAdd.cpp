@@ -23,12 +23,12 @@ static Value emitPoint(ScatterAddOp op, OpBuilder &builder, Location loc,
     SmallVector<Value> position;
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
       AffineMap component = map.getSubMap(i);
-      position.push_back(builder.createOrFold<affine::AffineApplyOp>(
-          loc, component, indices));
+      position.push_back(
+          builder.createOrFold<affine::AffineApplyOp>(loc, component, indices));
     }
-    mapping.map(argument,
-                tensor::ExtractOp::create(builder, loc, input, position)
-                    .getResult());
+    mapping.map(
+        argument,
+        tensor::ExtractOp::create(builder, loc, input, position).getResult());
   }
   for (Operation &inner : op.getBody().front().without_terminator()) {
     if (auto index = dyn_cast<LoopIndexOp>(inner))

@@ -6,6 +6,10 @@
 // whole dimensions first, positions inside the window next, positions of the
 // window innermost, where the copy runs over contiguous memory.
 //
+// A large window tensor would go through main memory. When its first dimension
+// is one of the whole ones, the images of a batch, a loop over it keeps the
+// windows of one image in the cache.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lower/CPU/Contraction.h"
@@ -20,7 +24,8 @@ using namespace mlir;
 using namespace mlir::grad;
 
 /// The loops of `map`, in the order of the dimensions of the window tensor.
-static SmallVector<unsigned> orderDims(AffineMap map, ArrayRef<int64_t> ranges) {
+static SmallVector<unsigned> orderDims(AffineMap map,
+                                       ArrayRef<int64_t> ranges) {
   SmallVector<unsigned> plain, inner, outer;
   for (AffineExpr result : map.getResults()) {
     if (auto dim = dyn_cast<AffineDimExpr>(result)) {
@@ -34,9 +39,8 @@ static SmallVector<unsigned> orderDims(AffineMap map, ArrayRef<int64_t> ranges) 
     });
     SmallVector<unsigned> terms(dims.set_bits());
     // The largest term moves the window, the others move inside it.
-    auto largest = llvm::max_element(terms, [&](unsigned a, unsigned b) {
-      return ranges[a] < ranges[b];
-    });
+    auto largest = llvm::max_element(
+        terms, [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
     for (auto *it = terms.begin(); it != terms.end(); ++it)
       (it == largest ? outer : inner).push_back(*it);
   }
@@ -44,6 +48,9 @@ static SmallVector<unsigned> orderDims(AffineMap map, ArrayRef<int64_t> ranges) 
   llvm::append_range(plain, outer);
   return plain;
 }
+
+/// A part of a second-level cache.
+static constexpr int64_t kCacheBytes = int64_t(1) << 18;
 
 namespace {
 /// A sum of products with windows in `operand`.
@@ -113,6 +120,82 @@ struct MaterializeWindowsPass
     return windows;
   }
 
+  /// The loop over which to split `op`, if its windows are too large.
+  static std::optional<unsigned> getBatchDim(linalg::GenericOp op,
+                                             const Windows &windows) {
+    auto first = dyn_cast<AffineDimExpr>(windows.map.getResult(0));
+    if (!first || op.getStaticLoopRanges()[first.getPosition()] == 1)
+      return std::nullopt;
+    Type element = getElementTypeOrSelf(windows.operand->get().getType());
+    int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    for (int64_t size : windows.shape)
+      bytes *= size;
+    if (bytes <= kCacheBytes)
+      return std::nullopt;
+    return first.getPosition();
+  }
+
+  /// The part of `operand` for iteration `index` of loop `dim`: all of it when
+  /// the loop does not move over it.
+  static Value getSlice(OpBuilder &builder, Location loc, Value tensor,
+                        AffineMap map, unsigned dim, Value index,
+                        SmallVectorImpl<OpFoldResult> &offsets,
+                        SmallVectorImpl<OpFoldResult> &sizes,
+                        SmallVectorImpl<OpFoldResult> &strides) {
+    bool moves = false;
+    auto type = cast<RankedTensorType>(tensor.getType());
+    for (auto [result, size] : llvm::zip(map.getResults(), type.getShape())) {
+      auto expr = dyn_cast<AffineDimExpr>(result);
+      bool here = expr && expr.getPosition() == dim;
+      moves |= here;
+      offsets.push_back(here ? OpFoldResult(index) : builder.getIndexAttr(0));
+      sizes.push_back(builder.getIndexAttr(here ? 1 : size));
+      strides.push_back(builder.getIndexAttr(1));
+    }
+    if (!moves)
+      return tensor;
+    return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes,
+                                          strides);
+  }
+
+  /// Splits `op` into a loop over `dim` and returns the op in its body.
+  static linalg::GenericOp split(IRRewriter &rewriter, linalg::GenericOp op,
+                                 unsigned dim) {
+    Location loc = op.getLoc();
+    rewriter.setInsertionPoint(op);
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    Value size = arith::ConstantIndexOp::create(rewriter, loc,
+                                                op.getStaticLoopRanges()[dim]);
+    auto loop =
+        scf::ForOp::create(rewriter, loc, zero, size, one, op.getDpsInits());
+    rewriter.setInsertionPointToStart(loop.getBody());
+    Value index = loop.getInductionVar();
+    SmallVector<Value> operands;
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    for (OpOperand &operand : op->getOpOperands()) {
+      offsets.clear();
+      sizes.clear();
+      strides.clear();
+      Value whole =
+          op.isDpsInit(&operand) ? loop.getRegionIterArg(0) : operand.get();
+      operands.push_back(getSlice(rewriter, loc, whole,
+                                  op.getMatchingIndexingMap(&operand), dim,
+                                  index, offsets, sizes, strides));
+    }
+    auto part = cast<linalg::GenericOp>(
+        mlir::clone(rewriter, op, operands.back().getType(), operands));
+    Value result = part.getResult(0);
+    // The slice of the result was the last one.
+    if (result.getType() != op.getResult(0).getType())
+      result = tensor::InsertSliceOp::create(rewriter, loc, result,
+                                             loop.getRegionIterArg(0), offsets,
+                                             sizes, strides);
+    scf::YieldOp::create(rewriter, loc, result);
+    rewriter.replaceOp(op, loop.getResults());
+    return part;
+  }
+
   void rewrite(IRRewriter &rewriter, linalg::GenericOp op) {
     std::optional<SumOfProducts> sum = matchSumOfProducts(op);
     if (!sum || !op.hasPureTensorSemantics() ||
@@ -121,6 +204,8 @@ struct MaterializeWindowsPass
     std::optional<Windows> windows = match(op, *sum);
     if (!windows)
       return;
+    if (std::optional<unsigned> batch = getBatchDim(op, *windows))
+      return rewrite(rewriter, split(rewriter, op, *batch));
 
     Location loc = op.getLoc();
     rewriter.setInsertionPoint(op);
@@ -147,9 +232,10 @@ struct MaterializeWindowsPass
     }
 
     // The product fills the windows, which then add up in the result.
-    Value zero = arith::ConstantOp::create(rewriter, loc,
-                                           rewriter.getZeroAttr(element));
-    Value filled = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+    Value zero =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(element));
+    Value filled =
+        linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
     AffineMap contraction = windows->getContractionMap();
     llvm::SmallBitVector inResult = usedDims(contraction);
     SmallVector<utils::IteratorType> iterators;
@@ -176,8 +262,7 @@ struct MaterializeWindowsPass
   static void setMap(linalg::GenericOp op, OpOperand *operand, AffineMap map) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     maps[operand->getOperandNumber()] = map;
-    op.setIndexingMapsAttr(
-        OpBuilder(op).getAffineMapArrayAttr(maps));
+    op.setIndexingMapsAttr(OpBuilder(op).getAffineMapArrayAttr(maps));
   }
 };
 } // namespace

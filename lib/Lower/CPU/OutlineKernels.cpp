@@ -38,7 +38,7 @@ struct Interface {
       written.insert(init);
   }
 
-  /// Kernels take bare pointers, so layouts have to be static.
+  /// Kernels take bare pointers, so strides have to be static.
   bool isSupported() const {
     return llvm::all_of(values, [](Value value) {
       auto type = dyn_cast<MemRefType>(value.getType());
@@ -85,7 +85,8 @@ struct OutlineKernelsPass
       if (source && source.hasStaticShape() && source.getNumElements() == 0)
         rewriter.eraseOp(copy);
       else if (source && target &&
-          !(source.getLayout().isIdentity() && target.getLayout().isIdentity()))
+               !(source.getLayout().isIdentity() &&
+                 target.getLayout().isIdentity()))
         copies.push_back(copy);
     });
     for (memref::CopyOp copy : copies) {
@@ -118,20 +119,37 @@ struct OutlineKernelsPass
       return;
     OpBuilder builder(op);
     Location loc = op.getLoc();
-    ArrayRef<Value> values = interface.values.getArrayRef();
+    SmallVector<Argument> arguments;
+    for (Value value : interface.values)
+      arguments.push_back(getArgument(builder, loc, value));
+    SmallVector<Value> operands;
+    for (const Argument &argument : arguments) {
+      operands.push_back(argument.passed);
+      if (argument.offset)
+        operands.push_back(argument.offset);
+    }
+
     std::string name = ("gradc.kernel." + Twine(numKernels)).str();
-    auto type = builder.getFunctionType(ValueRange(values).getTypes(), {});
+    auto type = builder.getFunctionType(ValueRange(operands).getTypes(), {});
     auto kernel = func::FuncOp::create(loc, name, type);
     kernel.setPrivate();
     kernel->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-    for (auto [i, value] : llvm::enumerate(values))
-      if (isa<MemRefType>(value.getType()) && interface.isNoAlias(value))
-        kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                          builder.getUnitAttr());
     Block *body = kernel.addEntryBlock();
     builder.setInsertionPointToStart(body);
     IRMapping mapping;
-    mapping.map(values, body->getArguments());
+    unsigned position = 0;
+    for (const Argument &argument : arguments) {
+      if (isa<MemRefType>(argument.value.getType()) &&
+          interface.isNoAlias(argument.value))
+        kernel.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+      Value inside = body->getArgument(position++);
+      if (argument.offset)
+        inside =
+            restoreOffset(builder, loc, inside, body->getArgument(position++),
+                          cast<MemRefType>(argument.value.getType()));
+      mapping.map(argument.value, inside);
+    }
     for (Operation *constant : interface.constants)
       builder.clone(*constant, mapping);
     builder.clone(*op, mapping);
@@ -139,8 +157,34 @@ struct OutlineKernelsPass
 
     StringRef callee = insert(kernel);
     builder.setInsertionPoint(op);
-    func::CallOp::create(builder, loc, callee, TypeRange(), values);
+    func::CallOp::create(builder, loc, callee, TypeRange(), operands);
     op.erase();
+  }
+
+  /// How a value gets into a kernel. A slice at an offset that is not known
+  /// now goes as its base and the offset: bare pointers leave no room for one.
+  struct Argument {
+    Value value, passed, offset;
+  };
+
+  static Argument getArgument(OpBuilder &builder, Location loc, Value value) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type || getStaticLayout(type)->hasStaticOffset())
+      return {value, value, Value()};
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, value);
+    return {value, metadata.getBaseBuffer(), metadata.getOffset()};
+  }
+
+  static Value restoreOffset(OpBuilder &builder, Location loc, Value base,
+                             Value offset, MemRefType type) {
+    SmallVector<OpFoldResult> sizes, strides;
+    for (int64_t size : type.getShape())
+      sizes.push_back(builder.getIndexAttr(size));
+    for (int64_t stride : getStaticLayout(type)->strides)
+      strides.push_back(builder.getIndexAttr(stride));
+    return memref::ReinterpretCastOp::create(
+        builder, loc, type, base, OpFoldResult(offset), sizes, strides);
   }
 
   /// Adds `kernel` to the module, or finds the one that equals it. Returns

@@ -28,9 +28,8 @@ static int64_t getSize(MemRefType type) {
     factor = 2;
   }
   int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return llvm::alignTo(type.getNumElements() * factor *
-                           llvm::divideCeil(bits, 8),
-                       kAlignment);
+  return llvm::alignTo(
+      type.getNumElements() * factor * llvm::divideCeil(bits, 8), kAlignment);
 }
 
 /// Everything that may be a name of the memory of `buffer`.
@@ -39,9 +38,13 @@ static llvm::SetVector<Value> getAliases(Value buffer) {
   aliases.insert(buffer);
   for (unsigned i = 0; i < aliases.size(); ++i) {
     for (Operation *user : aliases[i].getUsers()) {
+      // An address taken of a buffer, and what is computed from it, keeps the
+      // buffer alive: matrix products get raw pointers.
+      bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp>(user) ||
+                       !isa<BaseMemRefType>(aliases[i].getType());
       auto insertBuffers = [&](auto values) {
         for (Value value : values)
-          if (isa<BaseMemRefType>(value.getType()))
+          if (isAddress || isa<BaseMemRefType>(value.getType()))
             aliases.insert(value);
       };
       Operation *parent = user->getParentOp();

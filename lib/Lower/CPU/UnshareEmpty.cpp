@@ -12,15 +12,23 @@ using namespace mlir;
 namespace {
 struct UnshareEmptyPass : grad::impl::UnshareEmptyPassBase<UnshareEmptyPass> {
   void runOnOperation() override {
-    SmallVector<tensor::EmptyOp> ops;
-    getOperation().walk([&](tensor::EmptyOp op) { ops.push_back(op); });
-    for (tensor::EmptyOp op : ops) {
-      for (OpOperand &use :
-           llvm::make_early_inc_range(op->getUses())) {
+    unshare<linalg::FillOp>();
+    unshare<tensor::EmptyOp>();
+  }
+
+  template <typename Op>
+  void unshare() {
+    SmallVector<Op> ops;
+    getOperation().walk([&](Op op) {
+      if (op->getNumResults() == 1)
+        ops.push_back(op);
+    });
+    for (Op op : ops) {
+      for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
         OpBuilder builder(use.getOwner());
         use.set(builder.clone(*op)->getResult(0));
       }
-      op.erase();
+      op->erase();
     }
   }
 };

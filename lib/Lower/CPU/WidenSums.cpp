@@ -88,9 +88,9 @@ static void widenAccumulators(IRRewriter &rewriter, linalg::GenericOp op) {
     OpBuilder inner(add);
     // The product of two 16-bit floats is exact in f32.
     if (auto product = addend.getDefiningOp<arith::MulFOp>())
-      addend = arith::MulFOp::create(inner, loc,
-                                     widen(inner, loc, product.getLhs()),
-                                     widen(inner, loc, product.getRhs()));
+      addend =
+          arith::MulFOp::create(inner, loc, widen(inner, loc, product.getLhs()),
+                                widen(inner, loc, product.getRhs()));
     else
       addend = widen(inner, loc, addend);
     accumulator.setType(inner.getF32Type());

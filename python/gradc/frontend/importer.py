@@ -226,8 +226,9 @@ def _lift_constants(gm: GraphModule) -> list[tuple[str, torch.Tensor]]:
 
 
 def _names(gm: GraphModule, positions: list[int]) -> list[str]:
-    targets = [node.target for node in gm.graph.nodes if node.op == "placeholder"]
-    return [readable_name(targets[position]) for position in positions]
+    found = gm.graph.find_nodes(op="placeholder")
+    names = [node.meta.get("gradc_name") or readable_name(node.target) for node in found]
+    return [names[position] for position in positions]
 
 
 def _outputs(
