@@ -1,8 +1,8 @@
 """Configuration of lit for the MLIR tests.
 
-Tools come from the build folder when CMake configured the tests (lit.site.cfg.py), else from
-the environment: GRADC_TOOLS, the build folder in this checkout, or the installed package.
-FileCheck and mlir-opt are those of the MLIR package.
+Run it with `lit test`. The tools of gradc come from the first that exists of the folder
+GRADC_TOOLS, the build folder of this checkout and the installed package; FileCheck is that of the
+LLVM package. Output goes to GRADC_TEST_OUTPUT or to the build folder.
 """
 
 import importlib.util
@@ -12,13 +12,16 @@ from pathlib import Path
 
 import lit.formats
 
+# ruff: noqa: F821 (lit defines `config`)
+
 config.name = "gradc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
 config.excludes = ["python", "lib", "Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.environ.get(
-    "GRADC_TEST_OUTPUT", os.path.join(config.test_source_root, "Output")
+    "GRADC_TEST_OUTPUT",
+    os.path.join(os.path.dirname(config.test_source_root), "build", "test-output"),
 )
 
 
@@ -41,5 +44,7 @@ def tool_folders():
 
 
 folders = [str(folder) for folder in tool_folders() if folder.is_dir()]
-config.environment["PATH"] = os.pathsep.join([*folders, os.path.dirname(sys.executable), os.environ["PATH"]])
+config.environment["PATH"] = os.pathsep.join(
+    [*folders, os.path.dirname(sys.executable), os.environ["PATH"]]
+)
 config.environment["HOME"] = os.environ.get("HOME", "/")
