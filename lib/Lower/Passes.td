@@ -77,11 +77,12 @@ def GeneralizePass : Pass<"grad-generalize", "::mlir::func::FuncOp"> {
 }
 
 def WidenSumsPass : Pass<"grad-widen-sums", "::mlir::func::FuncOp"> {
-  let summary = "sums of 16-bit floats accumulate in f32 and round once";
+  let summary = "sums accumulate in a wider type and round once";
   let description = [{
     A reduction of `bf16` or `f16` by addition gets an `f32` accumulator and a
     rounding at the end. A sum of products multiplies in `f32` too, which is
-    exact.
+    exact. A reduction of `f32` that is no matrix product gets an `f64`
+    accumulator.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
