@@ -45,15 +45,22 @@ bool mlir::grad::readsStoppedOperands(Operation *op) {
 
 bool mlir::grad::hasUnknownDataflow(Operation *op) {
   if (op->getNumRegions() == 0 || getScalarBody(op) ||
-      llvm::none_of(op->getResultTypes(), isDifferentiableType))
+      isa<CallableOpInterface>(op))
     return false;
+  bool hasResults = llvm::any_of(op->getResultTypes(), isDifferentiableType);
   auto branch = dyn_cast<RegionBranchOpInterface>(op);
   if (!branch)
-    return true;
+    return hasResults || llvm::any_of(op->getRegions(), [](Region &region) {
+             return llvm::any_of(region.getArgumentTypes(),
+                                 isDifferentiableType);
+           });
+  if (!hasResults)
+    return false;
   RegionBranchInverseSuccessorMapping mapping;
   branch.getSuccessorInputOperandMapping(mapping);
-  return !llvm::all_of(op->getResults(),
-                       [&](Value result) { return mapping.contains(result); });
+  return !llvm::all_of(op->getResults(), [&](Value result) {
+    return mapping.contains(result);
+  });
 }
 
 llvm::SetVector<Value> mlir::grad::getInputsOfRegionOp(Operation *op) {

@@ -16,19 +16,28 @@ namespace {
 /// Takes no value for a constant, so that dead code analysis finds every
 /// branch alive. Types must not depend on what a folder happens to know: the
 /// branch that is dead today has to type-check too.
-class NoConstants : public dataflow::SparseForwardDataFlowAnalysis<
-                        dataflow::Lattice<dataflow::ConstantValue>> {
+class NoConstants : public DataFlowAnalysis {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NoConstants)
-  using State = dataflow::Lattice<dataflow::ConstantValue>;
-  using SparseForwardDataFlowAnalysis::SparseForwardDataFlowAnalysis;
+  using DataFlowAnalysis::DataFlowAnalysis;
 
-  LogicalResult visitOperation(Operation *, ArrayRef<const State *>,
-                               ArrayRef<State *> results) override {
-    setAllToEntryStates(results);
+  LogicalResult initialize(Operation *top) override {
+    top->walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Value argument : block.getArguments())
+            setUnknown(argument);
+      for (Value result : op->getResults())
+        setUnknown(result);
+    });
     return success();
   }
-  void setToEntryState(State *lattice) override {
+  LogicalResult visit(ProgramPoint *) override { return success(); }
+
+private:
+  void setUnknown(Value value) {
+    auto *lattice =
+        getOrCreate<dataflow::Lattice<dataflow::ConstantValue>>(value);
     propagateIfChanged(
         lattice, lattice->join(dataflow::ConstantValue::getUnknownConstant()));
   }

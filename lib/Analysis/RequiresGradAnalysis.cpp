@@ -125,6 +125,8 @@ void RequiresGradAnalysis::visitOpaqueValues(RegionBranchOpInterface branch) {
 void RequiresGradAnalysis::markOpaque(RequiresGradLattice *lattice,
                                       Operation *op, ProgramPoint *point) {
   // (6)
+  if (readsStoppedOperands(op))
+    return;
   for (Value input : getInputsOfRegionOp(op))
     mark(lattice, getLatticeElementFor(point, input)->isSet());
 }

@@ -145,6 +145,10 @@ static void convertForwardedOperands(Operation *op) {
     for (auto [output, result] :
          llvm::zip_equal(forall.getOutputsMutable(), forall.getResults()))
       convertOperand(output, carries(result));
+  if (auto parallel = dyn_cast<scf::ParallelOp>(op))
+    for (auto [init, result] :
+         llvm::zip_equal(parallel.getInitValsMutable(), parallel.getResults()))
+      convertOperand(init, carries(result));
 }
 
 /// The init of an op in destination style has the type of the result.
@@ -154,8 +158,11 @@ static void convertInits(Operation *op) {
   auto destinationStyle = dyn_cast<DestinationStyleOpInterface>(op);
   if (!destinationStyle)
     return;
-  for (OpResult result : op->getResults())
-    convertOperand(*destinationStyle.getTiedOpOperand(result), carries(result));
+  // Not every result of such an op is tied: transfer_read has none that is.
+  if (op->getNumResults() == destinationStyle.getNumDpsInits())
+    for (OpResult result : op->getResults())
+      convertOperand(*destinationStyle.getTiedOpOperand(result),
+                     carries(result));
 }
 
 static bool verifies(Operation *op) {

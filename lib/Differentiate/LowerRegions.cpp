@@ -112,7 +112,9 @@ class OperandStopper {
 public:
   void run(ModuleOp module) {
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!readsStoppedOperands(op) && !isUnknownCallUnderNoGrad(op))
+      // The ops of a combining terminator are taken one by one.
+      if (isa<InParallelOpInterface>(op) ||
+          (!readsStoppedOperands(op) && !isUnknownCallUnderNoGrad(op)))
         return WalkResult::advance();
       stopOperands(op);
       return WalkResult::skip();

@@ -37,3 +37,14 @@ func.func @recursive_leaf(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = grad.leaf %x : tensor<4xf32> -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+func.func @pointee(%x: tensor<4xf32> {grad.requires_grad}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @pointer() -> ((tensor<4xf32>) -> tensor<4xf32>) {
+  // expected-error@below {{takes the address of 'pointee', whose arguments require a gradient; call it directly}}
+  %0 = func.constant @pointee : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : (tensor<4xf32>) -> tensor<4xf32>
+}

@@ -261,3 +261,53 @@ func.func @forall(%x: tensor<4xf32> {grad.requires_grad}, %d: tensor<4xf32>) -> 
   }
   return %r : tensor<4xf32>
 }
+
+// CHECK-LABEL: func @parallel(
+// CHECK-SAME: -> tensor<4xf32, #grad.requires_grad>
+func.func @parallel(%x: tensor<4xf32> {grad.requires_grad}, %k: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[INIT:.*]] = grad.promote
+  // CHECK: scf.parallel {{.*}} init (%[[INIT]])
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%k) -> tensor<4xf32> {
+    scf.reduce(%x : tensor<4xf32>) {
+    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+      %0 = arith.addf %a, %b : tensor<4xf32>
+      scf.reduce.return %0 : tensor<4xf32>
+    }
+  }
+  return %r : tensor<4xf32>
+}
+
+// Of ops that are not known, every operand reaches every result.
+// CHECK-LABEL: func @vector(
+// CHECK-SAME: -> tensor<4xf32, #grad.requires_grad>
+func.func @vector(%x: tensor<4xf32> {grad.requires_grad}, %k: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %0 = vector.transfer_read %x[%c0], %zero : tensor<4xf32>, vector<4xf32>
+  %1 = vector.transfer_write %0, %k[%c0] : vector<4xf32>, tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @no_grad_loops(
+// CHECK-SAME: -> (tensor<4xf32, #grad.requires_grad>, tensor<4xf32, #grad.requires_grad>)
+func.func @no_grad_loops(%x: tensor<4xf32> {grad.requires_grad}, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = grad.no_grad -> tensor<4xf32>, tensor<4xf32> {
+    // With no iterations, the loop hands its init through.
+    %0 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+      %1 = arith.mulf %a, %x : tensor<4xf32>
+      scf.yield %1 : tensor<4xf32>
+    }
+    %2 = scf.forall (%i) in (4) shared_outs(%out = %x) -> (tensor<4xf32>) {
+      %3 = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %3 into %out[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+      }
+    }
+    grad.yield %0, %2 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -126,3 +126,22 @@ func.func @call_external(%x: f32) -> f32 {
   }
   return %r : f32
 }
+
+// -----
+
+// CHECK-LABEL: func @forall(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<1xf32>)
+func.func @forall(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<4xf32> {
+  // CHECK: %[[S:.*]] = grad.stop_gradient %[[Y]]
+  // CHECK: scf.forall {{.*}} shared_outs(%[[OUT:.*]] = %[[X]])
+  // CHECK: tensor.parallel_insert_slice %[[S]] into %[[OUT]]
+  %r = grad.no_grad -> tensor<4xf32> {
+    %0 = scf.forall (%i) in (4) shared_outs(%out = %x) -> (tensor<4xf32>) {
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %y into %out[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+      }
+    }
+    grad.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

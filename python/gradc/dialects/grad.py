@@ -19,6 +19,7 @@ from .._lib._gradc import (
     register_passes,
     with_requires_grad,
 )
+from . import _grad_ops_gen as _ops
 from ._grad_ops_gen import *  # noqa: F403
 
 
@@ -34,5 +35,5 @@ __all__ = [
     "has_requires_grad",
     "register_dialect",
     "with_requires_grad",
-    *(name for name in dir() if name.endswith("Op") or name in ("vjp", "jvp")),
+    *(name for name in vars(_ops) if not name.startswith("_") and name not in ("builtins", "ir")),
 ]
