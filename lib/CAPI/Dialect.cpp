@@ -19,6 +19,14 @@ void gradcRegisterAll(MlirContext context) {
   unwrap(context)->getOrLoadDialect<GradDialect>();
 }
 
+void gradcForEachDifferentiableOp(MlirContext context,
+                                  MlirStringCallback callback, void *userData) {
+  for (RegisteredOperationName name :
+       unwrap(context)->getRegisteredOperations())
+    if (name.hasInterface<DifferentiableOpInterface>())
+      callback(wrap(name.getStringRef()), userData);
+}
+
 void gradcRegisterPasses(void) {
   static bool once = (registerAllPasses(), true);
   (void)once;

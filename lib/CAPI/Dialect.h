@@ -15,6 +15,11 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Grad, grad);
 /// the pipelines need with `context`, and loads the dialect.
 void gradcRegisterAll(MlirContext context);
 
+/// Calls `callback` with the name of every op of the dialects loaded in
+/// `context` that has a derivative rule.
+void gradcForEachDifferentiableOp(MlirContext context,
+                                  MlirStringCallback callback, void *userData);
+
 /// Registers the passes and pipelines, once for the process.
 void gradcRegisterPasses(void);
 

@@ -35,6 +35,26 @@ def CheckLowerablePass : Pass<"grad-check-lowerable", "::mlir::ModuleOp"> {
   }];
 }
 
+def GuardIndicesPass : Pass<"grad-guard-indices", "::mlir::func::FuncOp"> {
+  let summary = "assert that reads at computed positions are in bounds";
+  let description = [{
+    A `tensor.extract` in the body of a `linalg.generic` reads where the data
+    says, which may be anywhere. An index that is neither a loop index nor a
+    constant, and that no assertion compares yet, gets an assertion.
+
+    ```mlir
+    // Before.
+    %x = tensor.extract %table[%row] : tensor<5xf32>
+    // After.
+    %ok = arith.cmpi ult, %row, %c5 : index
+    cf.assert %ok, "index out of range"
+    %x = tensor.extract %table[%row] : tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
 def LowerScatterAddPass : Pass<"grad-lower-scatter-add", "::mlir::func::FuncOp"> {
   let summary = "grad.scatter_add as a loop nest over tensors";
   let description = [{
@@ -57,11 +77,12 @@ def GeneralizePass : Pass<"grad-generalize", "::mlir::func::FuncOp"> {
 }
 
 def WidenSumsPass : Pass<"grad-widen-sums", "::mlir::func::FuncOp"> {
-  let summary = "sums of 16-bit floats accumulate in f32 and round once";
+  let summary = "sums accumulate in a wider type and round once";
   let description = [{
     A reduction of `bf16` or `f16` by addition gets an `f32` accumulator and a
     rounding at the end. A sum of products multiplies in `f32` too, which is
-    exact.
+    exact. A reduction of `f32` that is no matrix product gets an `f64`
+    accumulator.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

@@ -20,6 +20,22 @@ NB_MODULE(_gradc, module) {
   module.def("register_dialects", gradcRegisterAll, nb::arg("context"),
              "Registers the grad dialect and its derivative rules with a "
              "context of the mlir package.");
+  module.def(
+      "differentiable_ops",
+      [](MlirContext context) {
+        nb::list names;
+        gradcForEachDifferentiableOp(
+            context,
+            [](MlirStringRef name, void *names) {
+              static_cast<nb::list *>(names)->append(
+                  nb::str(name.data, name.length));
+            },
+            &names);
+        return names;
+      },
+      nb::arg("context"),
+      "Names of the ops with a derivative rule, of the dialects loaded in a "
+      "context.");
   module.def("register_passes", gradcRegisterPasses,
              "Registers the passes and pipelines, once for the process.");
 

@@ -82,14 +82,7 @@ def load() -> Digits:
     return Digits(images[train], labels[train], images[test], labels[test])
 
 
-def train(
-    step: Callable,
-    model: Loss,
-    data: Digits,
-    epochs: int,
-    console: Console,
-    after_epoch: Callable[[int], None],
-) -> None:
+def train(step: Callable, model: Loss, data: Digits, epochs: int, console: Console) -> None:
     """Trains with batches of one size, so that one compiled program serves every step."""
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     batches = len(data.labels) // BATCH
@@ -103,7 +96,7 @@ def train(
     )
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("training with gradc", total=epochs * batches, loss=float("nan"))
-        for epoch in range(epochs):
+        for _ in range(epochs):
             order = torch.randperm(len(data.labels))
             for rows in order[: batches * BATCH].split(BATCH):
                 optimizer.zero_grad()
@@ -112,7 +105,6 @@ def train(
                 optimizer.step()
                 schedule.step()
                 progress.update(bar, advance=1, loss=loss.item())
-            after_epoch(epoch)
 
 
 def accuracy(net: nn.Module, data: Digits) -> float:
@@ -197,19 +189,15 @@ def run(epochs: int = 12, threads: int | None = None) -> int:
 
     images, labels = data.images[:BATCH], data.labels[:BATCH]
     start = time.perf_counter()
-    differences: list[float] = []
-
-    def compare(epoch: int) -> None:
-        # While there is something to learn: the gradients of a net that has learnt its batch are
-        # sums that cancel, and say nothing in f32.
-        if epoch <= 0:
-            actual = gradients(step, model, images, labels)
-            differences.append(difference(actual, gradients(model, model, images, labels)))
-
-    compare(-1)
+    gradients(step, model, images, labels)
     console.print(f"compiled forward and backward in {time.perf_counter() - start:.1f} s")
-    train(step, model, data, epochs, console, compare)
-    worst = max(differences)
+    # Before training: the gradients of a net that has learnt its batch are sums that cancel, and
+    # say little in f32.
+    worst = max(
+        difference(gradients(step, model, *batch), gradients(model, model, *batch))
+        for batch in zip(data.images.split(BATCH)[:3], data.labels.split(BATCH)[:3], strict=True)
+    )
+    train(step, model, data, epochs, console)
     score = accuracy(model.net, data)
     eager = copy.deepcopy(model)
     mine, theirs = interleaved(

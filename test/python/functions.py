@@ -71,9 +71,9 @@ FUNCTIONS = [
     # Reductions.
     Function("sum_dim", lambda x: x.sum(1) * x.sum(), _same(1)),
     Function("mean_keepdim", lambda x: x - x.mean(1, keepdim=True), _same(1), empty=False),
-    Function("variance", lambda x: x.var(1, correction=0) + x.std(0, correction=0), _same(1),
+    Function("variance", lambda x: x.var(1, correction=0).sum() + x.std(0, correction=0), _same(1),
              empty=False),
-    Function("amax", lambda x: x.amax(1) - x.amin(0), _same(1), empty=False),
+    Function("amax", lambda x: x.amax(1).sum() - x.amin(0), _same(1), empty=False),
     Function("max_index", lambda x: x.max(1).values, _same(1), empty=False),
     Function("logsumexp", lambda x: x.logsumexp(1), _same(1), empty=False),
     Function("softmax", lambda x: torch.softmax(x, 1) * x, _same(1), empty=False),

@@ -20,6 +20,7 @@ static void addTensorPasses(OpPassManager &manager) {
   manager.addPass(createSymbolDCEPass());
   manager.addPass(createCheckLowerablePass());
   OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createGuardIndicesPass());
   functions.addPass(createLowerScatterAddPass());
   functions.addPass(createGeneralizePass());
   functions.addPass(createWidenSumsPass());

@@ -1,4 +1,10 @@
-//===- WidenSums.cpp - 16-bit sums accumulate in f32 ----------------------===//
+//===- WidenSums.cpp - Sums accumulate in a wider type --------------------===//
+//
+// 16-bit sums accumulate in f32, which is what PyTorch does. Sums of f32
+// accumulate in f64: PyTorch adds in cascades, whose error hardly grows with
+// the number of terms, and the loops made here add one term after the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Lower/CPU/Contraction.h"
 #include "Lower/Passes.h"
@@ -14,6 +20,34 @@ using namespace mlir::grad;
 static bool isHalf(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isF16() || element.isBF16();
+}
+
+/// The type that a sum of `element` accumulates in, or null for `element`.
+static Type getSumType(Type element) {
+  if (isHalf(element))
+    return Float32Type::get(element.getContext());
+  return element.isF32() ? Float64Type::get(element.getContext()) : Type();
+}
+
+/// A sum that will not be a matrix product, in f32. Products for BLAS, among
+/// them convolutions, keep their type.
+static bool isPlainSum(linalg::GenericOp op, Value addend) {
+  if (!addend.getDefiningOp<arith::MulFOp>())
+    return true;
+  std::optional<SumOfProducts> sum = matchSumOfProducts(op);
+  return sum && !hasReuse(*sum, op.getStaticLoopRanges());
+}
+
+/// `init` with the element type of a sum; a filled tensor is filled anew.
+static Value widenInit(OpBuilder &builder, Location loc, Value init, Type type) {
+  auto shaped = cast<RankedTensorType>(init.getType()).clone(type);
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill)
+    return arith::ExtFOp::create(builder, loc, shaped, init);
+  Value scalar = arith::ExtFOp::create(builder, loc, type, fill.value());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, shaped.getShape(), type);
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
 /// `value` with f32 in place of a 16-bit element type.
@@ -57,24 +91,27 @@ static bool widenProducts(IRRewriter &rewriter, linalg::GenericOp op) {
   return true;
 }
 
-/// The addition that accumulates into output `index`, if it is 16 bits wide
-/// and nothing else reads the accumulator.
-static arith::AddFOp getHalfSum(linalg::GenericOp op, unsigned index) {
+/// The addition that accumulates into output `index`, if there is a wider type
+/// for it and nothing else reads the accumulator.
+static arith::AddFOp getNarrowSum(linalg::GenericOp op, unsigned index) {
   BlockArgument accumulator =
       op.getRegion().front().getArgument(op.getNumDpsInputs() + index);
   Operation *yield = op.getRegion().front().getTerminator();
   auto add = yield->getOperand(index).getDefiningOp<arith::AddFOp>();
-  if (!add || !isHalf(accumulator.getType()) || !accumulator.hasOneUse() ||
-      !add->hasOneUse())
+  if (!add || !getSumType(accumulator.getType()) ||
+      !accumulator.hasOneUse() || !add->hasOneUse() ||
+      *accumulator.user_begin() != add)
     return nullptr;
-  return *accumulator.user_begin() == add ? add : nullptr;
+  Value addend = add.getLhs() == accumulator ? add.getRhs() : add.getLhs();
+  return isHalf(accumulator.getType()) || isPlainSum(op, addend) ? add
+                                                                 : nullptr;
 }
 
 /// Any other op: the body keeps its types but for the accumulators.
 static void widenAccumulators(IRRewriter &rewriter, linalg::GenericOp op) {
   SmallVector<unsigned> outputs;
   for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
-    if (getHalfSum(op, i))
+    if (getNarrowSum(op, i))
       outputs.push_back(i);
   if (outputs.empty())
     return;
@@ -82,25 +119,27 @@ static void widenAccumulators(IRRewriter &rewriter, linalg::GenericOp op) {
   Block &body = op.getRegion().front();
   rewriter.setInsertionPointAfter(op);
   for (unsigned i : outputs) {
-    arith::AddFOp add = getHalfSum(op, i);
+    arith::AddFOp add = getNarrowSum(op, i);
     BlockArgument accumulator = body.getArgument(op.getNumDpsInputs() + i);
     Value addend = add.getLhs() == accumulator ? add.getRhs() : add.getLhs();
     OpBuilder inner(add);
+    Type type = getSumType(accumulator.getType());
     // The product of two 16-bit floats is exact in f32.
-    if (auto product = addend.getDefiningOp<arith::MulFOp>())
+    auto product = addend.getDefiningOp<arith::MulFOp>();
+    if (product && isHalf(accumulator.getType()))
       addend =
           arith::MulFOp::create(inner, loc, widen(inner, loc, product.getLhs()),
                                 widen(inner, loc, product.getRhs()));
     else
-      addend = widen(inner, loc, addend);
-    accumulator.setType(inner.getF32Type());
+      addend = arith::ExtFOp::create(inner, loc, type, addend);
+    accumulator.setType(type);
     Value sum = arith::AddFOp::create(inner, loc, accumulator, addend);
     body.getTerminator()->setOperand(i, sum);
     add.erase();
 
     OpOperand *init = op.getDpsInitOperand(i);
     OpBuilder before(op);
-    Value wide = widen(before, loc, init->get());
+    Value wide = widenInit(before, loc, init->get(), type);
     Type narrow = init->get().getType();
     init->set(wide);
     Value result = op.getResult(i);

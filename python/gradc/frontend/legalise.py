@@ -21,7 +21,8 @@ _IDENTITIES = {
 
 
 def legalise(graph: Graph) -> None:
-    """Drop identities, make binary maxima uniform, and fold a barrier on a barrier."""
+    """Drop identities and repeated barriers, make binary maxima uniform, and leave nothing to
+    compute of empty tensors."""
     for node in list(graph.nodes):
         if node.op != "call_function":
             continue
@@ -32,7 +33,59 @@ def legalise(graph: Graph) -> None:
             graph.erase_node(node)
         elif node.target in (aten.maximum.default, aten.minimum.default):
             _uniform(graph, node)
+        elif _is_empty(node):
+            _replace_empty(graph, node)
     graph.eliminate_dead_code()
+
+
+#: Sums over a dimension that may be empty while their result is not.
+_CONTRACTIONS = {aten.mm.default, aten.bmm.default}
+
+
+def _operands(node: Node) -> list[Node]:
+    return [
+        operand
+        for operand in node.all_input_nodes
+        if isinstance(operand.meta.get("val"), torch.Tensor)
+    ]
+
+
+def _is_empty(node: Node) -> bool:
+    """Whether the result has no elements, or is a matrix product over none: torch-mlir divides by
+    sizes."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or node.target is STOP:
+        return False
+    return value.numel() == 0 or (
+        node.target in _CONTRACTIONS and any(x.meta["val"].numel() == 0 for x in _operands(node))
+    )
+
+
+def _replace_empty(graph: Graph, node: Node) -> None:
+    """Zeros for ``node``, plus the sum of each operand for the gradient path, which stays: the
+    gradient is zeros, not None. Where the result has elements the operands have none, so nothing is
+    added."""
+    result = node.meta["val"]
+    new = _insert(
+        graph, node, aten.full.default, (list(result.shape), 0), torch.empty_like(result)
+    )
+    new.kwargs = {"dtype": result.dtype}
+    for operand in _operands(node):
+        value = operand.meta["val"]
+        if not (value.is_floating_point() and result.is_floating_point()):
+            continue
+        total = _insert(graph, node, aten.sum.default, (operand,), value.new_empty(()))
+        if value.dtype != result.dtype:
+            total = _insert(
+                graph,
+                node,
+                torch.ops.prims.convert_element_type.default,
+                (total, result.dtype),
+                value.new_empty((), dtype=result.dtype),
+            )
+        new = _insert(graph, node, aten.add.Tensor, (new, total), torch.empty_like(result))
+    node.replace_all_uses_with(new)
+    graph.erase_node(node)
 
 
 def _uniform(graph: Graph, node: Node) -> None:
