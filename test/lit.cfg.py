@@ -27,7 +27,7 @@ config.test_exec_root = os.environ.get(
 
 def package_folder(name):
     spec = importlib.util.find_spec(name)
-    return Path(list(spec.submodule_search_locations)[0]) if spec else None
+    return Path(next(iter(spec.submodule_search_locations))) if spec else None
 
 
 def tool_folders():
