@@ -7,8 +7,10 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# pip builds in a new folder each time, where an object that used a precompiled
+# header is never found again: there ccache would only cost the hashing.
 find_program(GRADC_CCACHE ccache)
-if(GRADC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(GRADC_CCACHE AND NOT SKBUILD AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # A precompiled header changes its time stamp, not its contents, between
   # builds; without these settings ccache never finds an object again.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
