@@ -218,7 +218,9 @@ def test_contractions(letters):
     rng = np.random.default_rng(5)
     a, b, c = (rng.standard_normal(shape[n]) for n in (left, right, out))
     (got,) = run(text, a, b, c)
-    np.testing.assert_allclose(got, c + np.einsum(f"{left},{right}->{out}", a, b), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        got, c + np.einsum(f"{left},{right}->{out}", a, b), rtol=1e-11, atol=1e-11
+    )
 
 
 CONV = """
@@ -286,7 +288,12 @@ def test_sums(axis, dtype):
     x = np.random.default_rng(7).standard_normal((6, 50)).astype(DTYPES[dtype])
     want = x.astype(np.float64).sum(axis)
     eps = float(np.finfo(DTYPES[dtype]).eps)
-    np.testing.assert_allclose(run(reduction(axis, dtype), x)[0], want, rtol=4 * eps, atol=30 * eps if dtype != "f16" else eps)
+    np.testing.assert_allclose(
+        run(reduction(axis, dtype), x)[0],
+        want,
+        rtol=4 * eps,
+        atol=30 * eps if dtype != "f16" else eps,
+    )
 
 
 def test_half_sums_accumulate_in_single_precision():
@@ -316,7 +323,9 @@ func.func @f(%x: tensor<9x40xf32>) -> tensor<9x40xf32> {
 
 def test_softmax():
     x = np.random.default_rng(8).standard_normal((9, 40)).astype(np.float32)
-    np.testing.assert_allclose(run(SOFTMAX, x)[0], torch.softmax(torch.from_numpy(x), 1).numpy(), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(SOFTMAX, x)[0], torch.softmax(torch.from_numpy(x), 1).numpy(), rtol=1e-5
+    )
 
 
 LOOPS = """
@@ -552,7 +561,9 @@ def test_reused_and_overlapping_intermediates():
 
 
 def test_complex():
-    x, y = (np.random.default_rng(k).standard_normal(6).astype(np.complex64) * (1 + 2j) for k in (1, 2))
+    x, y = (
+        np.random.default_rng(k).standard_normal(6).astype(np.complex64) * (1 + 2j) for k in (1, 2)
+    )
     text = """
     func.func @f(%x: tensor<6xcomplex<f32>>, %y: tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>> {
       %e = tensor.empty() : tensor<6xcomplex<f32>>
@@ -677,8 +688,12 @@ def test_refusals(text, message):
         build(text)
 
 
-@pytest.mark.parametrize("first", ["import torch_mlir.ir", "import jax.numpy, jax; jax.jit(lambda x: x + 1)(1.0)", ""])
-@pytest.mark.parametrize("last", ["import torch_mlir.ir", "import jax.numpy, jax; jax.jit(lambda x: x + 1)(1.0)", ""])
+@pytest.mark.parametrize(
+    "first", ["import torch_mlir.ir", "import jax.numpy, jax; jax.jit(lambda x: x + 1)(1.0)", ""]
+)
+@pytest.mark.parametrize(
+    "last", ["import torch_mlir.ir", "import jax.numpy, jax; jax.jit(lambda x: x + 1)(1.0)", ""]
+)
 def test_other_compilers_in_the_process(first, last):
     """Another LLVM in the process must not spoil the names of library calls."""
     program = f"""
