@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 #: Held while a graph is traced and compiled.
 compile_lock = threading.RLock()
 
@@ -22,11 +24,29 @@ def _refused_at_entry(error: RuntimeError) -> bool:
     return entry is not None and entry.tb_next is None and "FX to symbolically trace" in str(error)
 
 
+def _kind(value: Any) -> Any:
+    """What a guard of Dynamo would most likely look at in an argument."""
+    if isinstance(value, torch.Tensor):
+        return (value.shape, value.dtype, value.requires_grad)
+    return value if isinstance(value, int | float | str) else type(value)
+
+
 def waiting(compiled: Callable) -> Callable:
-    """``compiled`` (what ``torch.compile`` returned), waiting while another thread traces."""
+    """``compiled`` (what ``torch.compile`` returned), waiting while another thread traces.
+
+    Dynamo's own tracing must not run beside ours either: a call with arguments of a kind not seen
+    before, which may compile, holds the lock as a whole.
+    """
+    seen: set[Any] = set()
 
     @functools.wraps(compiled)
     def call(*args: Any, **kwargs: Any) -> Any:
+        kinds = (torch.is_grad_enabled(), *map(_kind, args), *map(_kind, kwargs.values()))
+        if kinds not in seen:
+            with compile_lock:
+                result = compiled(*args, **kwargs)
+                seen.add(kinds)
+                return result
         while True:
             try:
                 return compiled(*args, **kwargs)
