@@ -24,6 +24,17 @@ using namespace mlir::grad;
 #define GET_ATTRDEF_CLASSES
 #include "GradAttrs.cpp.inc"
 
+LogicalResult mlir::grad::emitNoDerivativeRule(
+    Operation *op,
+    llvm::function_ref<void(Operation *, Diagnostic &)> explain) {
+  InFlightDiagnostic diag = op->emitOpError("has no derivative rule");
+  if (explain)
+    explain(op, *diag.getUnderlyingDiagnostic());
+  diag.attachNote() << "stop the gradient in front of it, or give the op a "
+                       "rule (DifferentiableOpInterface)";
+  return diag;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -48,8 +48,15 @@ public:
   virtual OpBuilder &builder() = 0;
   /// The tangent of `value`, or null for a symbolic zero.
   virtual Value tangent(Value value) = 0;
+  /// True when the tangent of `value` is used.
+  virtual bool needs(Value value) = 0;
   virtual void setTangent(Value value, Value tangent) = 0;
 };
+
+/// The error about an op that a gradient has to pass through and that has no
+/// derivative. `explain`, when given, adds notes about how it gets there.
+LogicalResult emitNoDerivativeRule(
+    Operation *op, llvm::function_ref<void(Operation *, Diagnostic &)> explain);
 
 } // namespace mlir::grad
 

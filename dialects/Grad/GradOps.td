@@ -260,6 +260,37 @@ def Grad_JvpOp : Grad_Op<"jvp", [
   let hasVerifier = 1;
 }
 
+def Grad_VmapOp : Grad_Op<"vmap", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>
+  ]> {
+  let summary = "a function applied to every row of some of its arguments";
+  let description = [{
+    Calls `callee` once for each index of a leading dimension of length `size`
+    that the arguments listed in `batched` have in addition; the other
+    arguments are the same for every call. The results are those of the callee,
+    each with that leading dimension. All arguments in `batched` and all
+    results are tensors.
+
+    A Jacobian is the `grad.vmap` of a function that contains a `grad.vjp` or a
+    `grad.jvp`, over the rows of an identity matrix. Expansion is innermost
+    first, as for the derivatives, and turns the callee into one function on
+    batched values: a row costs no call.
+
+    ```mlir
+    %rows = grad.vmap @pullback(%x, %basis) batched [1] size 4
+        : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$args,
+                       DenseI64ArrayAttr:$batched, I64Attr:$size);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $callee `(` $args `)` `batched` $batched `size` $size
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//

@@ -85,3 +85,55 @@ LogicalResult JvpOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyCallee(*this, symbolTable, getTangents(), "tangent",
                       /*isReverse=*/false);
 }
+
+/// `type` of one row with the batch dimension in front.
+static Type getBatchedType(Type type, int64_t size) {
+  auto tensorType = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape{size};
+  llvm::append_range(shape, tensorType.getShape());
+  return tensorType.clone(shape);
+}
+
+LogicalResult VmapOp::verify() {
+  if (static_cast<int64_t>(getSize()) < 0)
+    return emitOpError("size must not be negative");
+  llvm::SmallBitVector seen(getArgs().size());
+  for (int64_t index : getBatched()) {
+    if (index < 0 || index >= static_cast<int64_t>(seen.size()))
+      return emitOpError("batched: argument ")
+             << index << " does not exist, the callee has " << seen.size();
+    if (seen.test(index))
+      return emitOpError("batched: argument ") << index << " is listed twice";
+    seen.set(index);
+  }
+  return success();
+}
+
+LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto callee = symbolTable.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getCalleeAttr());
+  if (!callee)
+    return emitOpError("'") << getCallee() << "' does not name a function";
+  SmallVector<Type> arguments(callee.getArgumentTypes());
+  SmallVector<Type> results(callee.getResultTypes());
+  auto batch = [&](Type &type, StringRef what,
+                   unsigned index) -> LogicalResult {
+    if (!isa<RankedTensorType>(type)) {
+      emitOpError(what) << " " << index << " of the callee, of type " << type
+                        << ", cannot be batched";
+      return failure();
+    }
+    type = getBatchedType(type, getSize());
+    return success();
+  };
+  for (int64_t index : getBatched())
+    if (index < static_cast<int64_t>(arguments.size()))
+      if (failed(batch(arguments[index], "argument", index)))
+        return failure();
+  for (auto [index, type] : llvm::enumerate(results))
+    if (failed(batch(type, "result", index)))
+      return failure();
+  if (failed(verifyTypes(*this, "argument", arguments, getArgs().getTypes())))
+    return failure();
+  return verifyTypes(*this, "result", results, getResultTypes());
+}

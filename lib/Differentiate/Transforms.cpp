@@ -212,83 +212,101 @@ static void setReturned(func::FuncOp func, ValueRange returned) {
   func.setAllArgAttrs(attributes);
 }
 
+namespace {
+/// What a derivative of a function is built from: its ops, and what the
+/// analysis says of them for the differentiated arguments.
+struct Derivation {
+  static FailureOr<Derivation> prepare(func::FuncOp func,
+                                       ArrayRef<int64_t> wrt) {
+    Derivation result;
+    Block &block = func.getBody().front();
+    for (int64_t number : wrt)
+      result.roots.push_back(block.getArgument(number));
+    result.outputs = getOutputs(func);
+    FailureOr<GradientAnalysis> analysis =
+        GradientAnalysis::compute(func, result.roots, result.outputs);
+    if (failed(analysis) ||
+        failed(checkTypes(func, result.roots, result.outputs, *analysis)))
+      return failure();
+    result.analysis = std::make_shared<GradientAnalysis>(std::move(*analysis));
+    // What reaches no output needs no derivative, nor a rule.
+    for (Operation &op : block.without_terminator())
+      if (llvm::any_of(op.getResults(), result.needs()))
+        result.ops.push_back(&op);
+    return result;
+  }
+
+  std::function<bool(Value)> needs() const {
+    return [analysis = analysis](Value value) {
+      return analysis->needsGradient(value);
+    };
+  }
+
+  std::function<void(Operation *, Diagnostic &)> explain() const {
+    return [analysis = analysis](Operation *op, Diagnostic &diag) {
+      notePath(op, *analysis, diag);
+    };
+  }
+
+  SmallVector<Value> roots, outputs;
+  std::shared_ptr<GradientAnalysis> analysis;
+  SmallVector<Operation *> ops;
+};
+} // namespace
+
+/// Makes `func` return `derivatives` too; those that are null are zeros of the
+/// type of the value in `of`.
+static void returnDerivatives(func::FuncOp func, OpBuilder &builder,
+                              ArrayRef<Value> of, ArrayRef<Value> derivatives) {
+  SmallVector<Value> returned(getReturned(func));
+  for (auto [value, derivative] : llvm::zip_equal(of, derivatives))
+    returned.push_back(derivative
+                           ? derivative
+                           : zeros(builder, value.getLoc(), value.getType()));
+  setReturned(func, returned);
+}
+
 LogicalResult TransformExpander::buildVjp(func::FuncOp func,
                                           ArrayRef<int64_t> wrt) {
-  Block &block = func.getBody().front();
-  SmallVector<Value> roots, outputs = getOutputs(func);
-  for (int64_t number : wrt)
-    roots.push_back(block.getArgument(number));
-  FailureOr<GradientAnalysis> analysis =
-      GradientAnalysis::compute(func, roots, outputs);
-  if (failed(analysis) || failed(checkTypes(func, roots, outputs, *analysis)))
+  FailureOr<Derivation> derivation = Derivation::prepare(func, wrt);
+  if (failed(derivation))
     return failure();
-
-  SmallVector<Operation *> ops;
-  for (Operation &inner : block.without_terminator())
-    ops.push_back(&inner);
+  Block &block = func.getBody().front();
   CreationCounter counter;
-  OpBuilder builder(block.getTerminator());
-  builder.setListener(&counter);
-  BlockVjp reverse(
-      builder, [&](Value value) { return analysis->needsGradient(value); },
-      [&](Operation *inner, Diagnostic &diag) {
-        notePath(inner, *analysis, diag);
-      });
-  for (Value output : outputs)
+  OpBuilder builder(block.getTerminator(), &counter);
+  BlockVjp reverse(builder, derivation->needs(), derivation->explain());
+  for (Value output : derivation->outputs)
     reverse.accumulate(output,
                        block.addArgument(output.getType(), output.getLoc()));
-  if (failed(reverse.run(ops)))
+  if (failed(reverse.run(derivation->ops)))
     return failure();
-
-  SmallVector<Value> returned(getReturned(func));
-  for (Value root : roots) {
-    Value gradient = reverse.cotangent(root);
-    returned.push_back(
-        gradient ? gradient : zeros(builder, root.getLoc(), root.getType()));
-  }
+  SmallVector<Value> gradients;
+  for (Value root : derivation->roots)
+    gradients.push_back(reverse.cotangent(root));
+  returnDerivatives(func, builder, derivation->roots, gradients);
   numCreated += counter.count;
-  setReturned(func, returned);
   return success();
 }
 
 LogicalResult TransformExpander::buildJvp(func::FuncOp func,
                                           ArrayRef<int64_t> wrt) {
+  FailureOr<Derivation> derivation = Derivation::prepare(func, wrt);
+  if (failed(derivation))
+    return failure();
   Block &block = func.getBody().front();
-  SmallVector<Value> roots, outputs = getOutputs(func);
-  for (int64_t number : wrt)
-    roots.push_back(block.getArgument(number));
-  FailureOr<GradientAnalysis> analysis =
-      GradientAnalysis::compute(func, roots, outputs);
-  if (failed(analysis) || failed(checkTypes(func, roots, outputs, *analysis)))
-    return failure();
-
-  // What reaches no output needs no tangent, nor a rule.
-  SmallVector<Operation *> ops;
-  for (Operation &inner : block.without_terminator())
-    if (llvm::any_of(inner.getResults(), [&](Value result) {
-          return analysis->needsGradient(result);
-        }))
-      ops.push_back(&inner);
   CreationCounter counter;
-  OpBuilder builder(block.getTerminator());
-  builder.setListener(&counter);
-  BlockJvp forward(builder, /*outer=*/nullptr,
-                   [&](Operation *inner, Diagnostic &diag) {
-                     notePath(inner, *analysis, diag);
-                   });
-  for (Value root : roots)
+  OpBuilder builder(block.getTerminator(), &counter);
+  BlockJvp forward(builder, /*outer=*/nullptr, derivation->needs(),
+                   derivation->explain());
+  for (Value root : derivation->roots)
     forward.setTangent(root, block.addArgument(root.getType(), root.getLoc()));
-  if (failed(forward.run(ops)))
+  if (failed(forward.run(derivation->ops)))
     return failure();
-
-  SmallVector<Value> returned(getReturned(func));
-  for (Value output : outputs) {
-    Value tangent = forward.tangent(output);
-    returned.push_back(
-        tangent ? tangent : zeros(builder, output.getLoc(), output.getType()));
-  }
+  SmallVector<Value> tangents;
+  for (Value output : derivation->outputs)
+    tangents.push_back(forward.tangent(output));
+  returnDerivatives(func, builder, derivation->outputs, tangents);
   numCreated += counter.count;
-  setReturned(func, returned);
   return success();
 }
 

@@ -22,14 +22,8 @@ LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {
         llvm::none_of(op->getResultTypes(), isDifferentiableType))
       continue;
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-    if (!differentiable) {
-      InFlightDiagnostic diag = op->emitOpError("has no derivative rule");
-      if (explain)
-        explain(op, *diag.getUnderlyingDiagnostic());
-      diag.attachNote() << "stop the gradient in front of it, or give the op "
-                           "a rule (DifferentiableOpInterface)";
-      return diag;
-    }
+    if (!differentiable)
+      return emitNoDerivativeRule(op, explain);
     if (failed(differentiable.emitJvp(*this)))
       return failure();
   }

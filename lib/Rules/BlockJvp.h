@@ -16,11 +16,13 @@ namespace mlir::grad {
 class BlockJvp : public JvpBuilder {
 public:
   /// `outer`, when given, knows the tangents of values from outside the block.
-  /// `explain`, when given, adds notes to the error about an op without a
-  /// rule.
+  /// `needs`, when given, says which tangents are used. `explain`, when given,
+  /// adds notes to the error about an op without a rule.
   BlockJvp(OpBuilder &builder, JvpBuilder *outer = nullptr,
+           std::function<bool(Value)> needs = {},
            std::function<void(Operation *, Diagnostic &)> explain = {})
-      : b(builder), outer(outer), explain(std::move(explain)) {}
+      : b(builder), outer(outer), needsFn(std::move(needs)),
+        explain(std::move(explain)) {}
 
   /// Runs the rules of `ops`, which are in program order. Emits at the
   /// insertion point of the builder.
@@ -32,6 +34,7 @@ public:
       return known;
     return outer ? outer->tangent(value) : Value();
   }
+  bool needs(Value value) override { return !needsFn || needsFn(value); }
   void setTangent(Value value, Value tangent) override {
     tangents[value] = tangent;
   }
@@ -39,6 +42,7 @@ public:
 private:
   OpBuilder &b;
   JvpBuilder *outer;
+  std::function<bool(Value)> needsFn;
   std::function<void(Operation *, Diagnostic &)> explain;
   DenseMap<Value, Value> tangents;
 };

@@ -14,14 +14,8 @@ LogicalResult BlockVjp::run(ArrayRef<Operation *> ops) {
         }))
       continue;
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-    if (!differentiable) {
-      InFlightDiagnostic diag = op->emitOpError("has no derivative rule");
-      if (explain)
-        explain(op, *diag.getUnderlyingDiagnostic());
-      diag.attachNote() << "stop the gradient in front of it, or give the op "
-                           "a rule (DifferentiableOpInterface)";
-      return diag;
-    }
+    if (!differentiable)
+      return emitNoDerivativeRule(op, explain);
     if (failed(differentiable.emitVjp(*this)))
       return failure();
   }

@@ -297,3 +297,38 @@ func.func @init_type(%x: tensor<4xf32>) {
   }) : (tensor<4xf32>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func private @row(tensor<4xf32>) -> tensor<f32>
+func.func @vmap_argument(%x: tensor<8x4xf32>) {
+  // expected-error@below {{batched: argument 1 does not exist, the callee has 1}}
+  %0 = grad.vmap @row(%x) batched [1] size 8 : (tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func private @row(tensor<4xf32>) -> tensor<f32>
+func.func @vmap_size(%x: tensor<8x4xf32>) {
+  // expected-error@below {{argument 0 must have type 'tensor<7x4xf32>', got 'tensor<8x4xf32>'}}
+  %0 = grad.vmap @row(%x) batched [0] size 7 : (tensor<8x4xf32>) -> tensor<7xf32>
+  return
+}
+
+// -----
+
+func.func private @row(tensor<4xf32>) -> f32
+func.func @vmap_scalar(%x: tensor<8x4xf32>) {
+  // expected-error@below {{result 0 of the callee, of type 'f32', cannot be batched}}
+  %0 = grad.vmap @row(%x) batched [0] size 8 : (tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @vmap_callee(%x: tensor<8x4xf32>) {
+  // expected-error@below {{'row' does not name a function}}
+  %0 = grad.vmap @row(%x) batched [0] size 8 : (tensor<8x4xf32>) -> tensor<8xf32>
+  return
+}

@@ -62,6 +62,18 @@ func.func @transforms(%x: tensor<4xf32>, %n: i64, %one: tensor<f32>) {
   return
 }
 
+func.func private @row(tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+
+// CHECK-LABEL: func @vmap(
+// CHECK-SAME: %[[XS:.*]]: tensor<8x4xf32>, %[[W:.*]]: tensor<4xf32>)
+func.func @vmap(%xs: tensor<8x4xf32>, %w: tensor<4xf32>) {
+  // CHECK: grad.vmap @row(%[[XS]], %[[W]]) batched [0] size 8 :
+  // CHECK-SAME: (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %0 = grad.vmap @row(%xs, %w) batched [0] size 8
+    : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
 // CHECK-LABEL: func @scatter_add(
 // CHECK-SAME: %[[ROWS:.*]]: tensor<8xi64>, %[[CT:.*]]: tensor<8x4xf32>, %[[ZERO:.*]]: tensor<100x4xf32>)
 func.func @scatter_add(%rows: tensor<8xi64>, %ct: tensor<8x4xf32>, %zero: tensor<100x4xf32>) -> tensor<100x4xf32> {
