@@ -1,7 +1,8 @@
 """gradc: a gradient compiler.
 
 ``compile`` makes a PyTorch function or module run as native code, forward and backward; ``grad``,
-``value_and_grad`` and ``vjp`` transform whole functions; ``stop_gradient`` is a barrier for both.
+``value_and_grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``hvp`` transform whole
+functions and nest; ``stop_gradient`` is a barrier for all of them.
 
 PyTorch is imported when one of these names is first used, not before: the command-line tools and
 ``gradc.dialects`` do without it.
@@ -25,6 +26,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .api import compile
     from .compiler import STAGES
+    from .jacobians import hessian, hvp, jacfwd, jacrev, jvp
     from .transforms import grad, stop_gradient, value_and_grad, vjp
 
 __all__ = [
@@ -38,6 +40,11 @@ __all__ = [
     "UnsupportedError",
     "compile",
     "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacrev",
+    "jvp",
     "stop_gradient",
     "value_and_grad",
     "vjp",
@@ -47,6 +54,11 @@ _HOME = {
     "STAGES": "compiler",
     "compile": "api",
     "grad": "transforms",
+    "hessian": "jacobians",
+    "hvp": "jacobians",
+    "jacfwd": "jacobians",
+    "jacrev": "jacobians",
+    "jvp": "jacobians",
     "stop_gradient": "transforms",
     "value_and_grad": "transforms",
     "vjp": "transforms",

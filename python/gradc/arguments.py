@@ -30,6 +30,40 @@ def normalise(argnums: Argnums) -> tuple[int, ...]:
     return numbers
 
 
+def check_position(fn: Callable, args: Sequence[Any], number: int) -> None:
+    """Raises ``InputError`` unless there is an argument ``number``."""
+    if not -len(args) <= number < len(args):
+        raise InputError(
+            f"argnums names argument {number}, but {describe(fn)} was called with "
+            f"{len(args)} positional arguments",
+            hint="pass differentiated arguments by position",
+        )
+
+
+def check_differentiable(fn: Callable, args: Sequence[Any], numbers: Sequence[int]) -> None:
+    """Raises ``InputError`` unless the arguments ``numbers`` are pytrees of tensors that can have a
+    gradient."""
+    for number in numbers:
+        check_position(fn, args, number)
+        for leaf in pytree.tree_leaves(args[number]):
+            check_leaf(leaf, f"argument {number} of {describe(fn)}")
+
+
+def check_leaf(leaf: Any, where: str) -> None:
+    """Raises ``InputError`` unless ``leaf`` is a tensor that can have a gradient."""
+    if not isinstance(leaf, torch.Tensor):
+        raise InputError(
+            f"{where} contains a {type(leaf).__name__}, which has no gradient",
+            hint="pass a floating-point tensor, or choose other arguments with argnums=",
+        )
+    if not (leaf.is_floating_point() or leaf.is_complex()):
+        raise InputError(
+            f"{where} is or contains a tensor of {leaf.dtype}; "
+            "gradients exist for floating point only",
+            hint="convert it with .double(), or choose other arguments with argnums=",
+        )
+
+
 class Roots:
     """The differentiated arguments of one call.
 
@@ -44,12 +78,7 @@ class Roots:
         self._rebuild: list[Callable[[list[torch.Tensor]], Any]] = []
         replaced = list(args)
         for number in argnums:
-            if not -len(args) <= number < len(args):
-                raise InputError(
-                    f"argnums names argument {number}, but {describe(fn)} was called with "
-                    f"{len(args)} positional arguments",
-                    hint="pass differentiated arguments by position",
-                )
+            check_position(fn, args, number)
             where = f"argument {number} of {describe(fn)}"
             replaced[number] = self._add(args[number], where)
         self.args = tuple(replaced)
@@ -87,17 +116,7 @@ class Roots:
     def _leaf(self, leaf: Any, where: str) -> torch.Tensor | None:
         if leaf is None:
             return None
-        if not isinstance(leaf, torch.Tensor):
-            raise InputError(
-                f"{where} contains a {type(leaf).__name__}, which has no gradient",
-                hint="pass a floating-point tensor, or choose other arguments with argnums=",
-            )
-        if not (leaf.is_floating_point() or leaf.is_complex()):
-            raise InputError(
-                f"{where} is or contains a tensor of {leaf.dtype}; "
-                "gradients exist for floating point only",
-                hint="convert it with .double(), or choose other arguments with argnums=",
-            )
+        check_leaf(leaf, where)
         fresh = leaf.detach().requires_grad_()
         self.leaves.append(fresh)
         self.originals.append(leaf)
@@ -111,7 +130,6 @@ class Roots:
             else value
             for leaf, value in zip(self.originals, values, strict=True)
         ]
-        dense = [value.detach() if value.requires_grad else value for value in dense]
         return [rebuild(dense) for rebuild in self._rebuild]
 
     def restore(self, output: Any) -> Any:

@@ -53,10 +53,15 @@ class CompiledGraph:
     """One graph of Dynamo, callable on its inputs; compiled once a signature, safe under
     threads."""
 
-    def __init__(self, gm: GraphModule, example_inputs: Sequence[Any], name: str) -> None:
+    def __init__(
+        self, gm: GraphModule, example_inputs: Sequence[Any], name: str, transform: bool = False
+    ) -> None:
         name_inputs(gm)
         self.gm = gm
         self.name = name
+        #: A transform's graph holds derivatives already; its own are made when they are asked for.
+        self._transform = transform
+        self._call = bridge.call_transformed if transform else bridge.call
         self.programs: list[Program] = []
         self._static = is_static(example_inputs)
         self._only: Program | None = None
@@ -65,13 +70,13 @@ class CompiledGraph:
 
     def __call__(self, *inputs: Any) -> list[Any]:
         if self._only is not None:
-            return bridge.call(self._only, inputs)
+            return self._call(self._only, inputs)
         key = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), *signature(inputs))
         found = self._known.get(key)
         if found is None:
             found = self._specialise(key, inputs)
         program, kept = found
-        return bridge.call(program, [inputs[position] for position in kept])
+        return self._call(program, [inputs[position] for position in kept])
 
     def _specialise(self, key: Signature, inputs: Sequence[Any]) -> tuple[Program, list[int]]:
         with self._lock:
@@ -80,7 +85,11 @@ class CompiledGraph:
             gm, kept = with_constants(self.gm, inputs)
             tensors = [inputs[position] for position in kept]
             mode = Mode.TAPE
-            if torch.is_inference_mode_enabled() or not any(t.requires_grad for t in tensors):
+            if (
+                self._transform
+                or torch.is_inference_mode_enabled()
+                or not any(t.requires_grad for t in tensors)
+            ):
                 mode = Mode.PLAIN
             elif not torch.is_grad_enabled():
                 gm = under_no_grad(gm)
@@ -108,7 +117,9 @@ def under_no_grad(gm: GraphModule) -> GraphModule:
     return GraphModule(gm, graph)
 
 
-def backend_into(graphs: list[CompiledGraph], name: str) -> Callable[..., CompiledGraph]:
+def backend_into(
+    graphs: list[CompiledGraph], name: str, transform: bool = False
+) -> Callable[..., CompiledGraph]:
     """A Dynamo backend that appends what it compiles to ``graphs``."""
 
     def gradc(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> CompiledGraph:
@@ -118,7 +129,7 @@ def backend_into(graphs: list[CompiledGraph], name: str) -> Callable[..., Compil
                 f"the gradc backend takes no options, got {given}",
                 hint="call torch.compile without mode= and options=",
             )
-        graph = CompiledGraph(gm, example_inputs, name)
+        graph = CompiledGraph(gm, example_inputs, name, transform)
         graphs.append(graph)
         return graph
 

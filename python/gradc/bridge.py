@@ -1,4 +1,4 @@
-"""The door between native code and PyTorch's tape: one ``torch.autograd.Function``.
+"""The door between native code and PyTorch's tape.
 
 PyTorch keeps what its own ops would keep (residuals through ``save_for_backward``), so freed
 buffers, ``retain_graph`` and changes in place behave as they do in eager mode.
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .errors import SecondOrderError
+from . import derivatives
 from .program import Program, Tensors
 
 
@@ -26,6 +26,7 @@ class NativeFunction(torch.autograd.Function):
         everything = program.run(arguments)
         kept = program.residuals(arguments, inputs, everything)
         results = everything[: program.result_count]
+        ctx.kept = derivatives.Kept(program.tensors(arguments, inputs))
         dirty = []
         for position, k in program.mutations:
             target = inputs[position].copy_(results[k])
@@ -44,22 +45,40 @@ class NativeFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
-        if torch.is_grad_enabled():
-            raise SecondOrderError(
-                "create_graph=True asks for a gradient that can be differentiated again; "
-                "a function compiled by gradc has first derivatives only",
-                hint="call the function uncompiled where second derivatives are needed",
-            )
         program: Program = ctx.program
+        residuals = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return (None, *_second_order(ctx, cotangents))
         gradients: list[torch.Tensor | None] = [None] * ctx.input_count
         given = [cotangents[k] for k in program.native.cotangents]
         if any(cotangent is not None for cotangent in given):
-            values = program.run_backward(ctx.saved_tensors, given)
-            for position, value in zip(program.gradient_positions, values, strict=True):
-                if position is not None:
-                    known = gradients[position]
-                    gradients[position] = value if known is None else known + value
+            values = program.run_backward(residuals, given)
+            _add(gradients, program.gradient_positions, values)
+        ctx.kept.release()
         return (None, *gradients)
+
+
+def _add(
+    gradients: list[torch.Tensor | None],
+    positions: list[int | None],
+    values: list[torch.Tensor],
+) -> None:
+    for position, value in zip(positions, values, strict=True):
+        if position is not None:
+            known = gradients[position]
+            gradients[position] = value if known is None else known + value
+
+
+def _second_order(ctx: Any, cotangents: tuple) -> list[torch.Tensor | None]:
+    """The gradients as results of a program that is on the tape itself."""
+    program: Program = ctx.program
+    form, roots = derivatives.form_of(program), derivatives.roots_of(program)
+    gradients: list[torch.Tensor | None] = [None] * ctx.input_count
+    values = derivatives.pull(form, roots, ctx.kept, cotangents)
+    if values:
+        positions = [program.imported.inputs[n].position for n in program.native.gradients]
+        _add(gradients, positions, [values[n] for n in program.native.gradients])
+    return gradients
 
 
 def call(program: Program, inputs: Tensors) -> list[Any]:
@@ -74,25 +93,14 @@ def call(program: Program, inputs: Tensors) -> list[Any]:
     return program.outputs(inputs, results)
 
 
-class OutOfReach(torch.autograd.Function):
-    """Values that depend on ``sources`` in a way that can not be differentiated again: backward
-    raises."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, values: list[torch.Tensor], *sources: torch.Tensor
-    ) -> tuple[torch.Tensor, ...]:
-        return tuple(values)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
-        raise SecondOrderError(
-            "differentiates the result of a gradc transform, which gives first derivatives only",
-            hint="detach the result if it is meant to be a constant",
-        )
-
-
-def out_of_reach(values: list[torch.Tensor], sources: list[torch.Tensor]) -> list[torch.Tensor]:
-    """``values`` (fresh tensors) tied to ``sources`` on PyTorch's tape, so that differentiating
-    them raises."""
-    return list(OutOfReach.apply(values, *sources))
+def call_transformed(program: Program, inputs: Tensors) -> list[Any]:
+    """Runs ``program``, which was compiled without a derivative; one is made when it is asked
+    for."""
+    arguments = program.arguments(inputs)
+    results = derivatives.attach(
+        program.run(arguments),
+        lambda: derivatives.form_of(program),
+        program.tensors(arguments, inputs),
+    )
+    program.write_back(inputs, results)
+    return program.outputs(inputs, results)

@@ -167,12 +167,11 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
     return CaptureError(f"{message}: {detail}" if detail else message, location=where, hint=hint)
 
 
-def compiled(backend: Callable, limit: int) -> Callable:
-    """`_traced` under Dynamo: called with ``(fn, has_aux, args, kwargs)``, returns what ``fn``
-    returns."""
+def captured(fn: Callable, backend: Callable, limit: int) -> Callable:
+    """``fn`` under Dynamo, as one graph for ``backend``, which may be compiled ``limit`` times."""
     return waiting(
         torch.compile(
-            _traced,
+            fn,
             backend=backend,
             fullgraph=True,
             dynamic=False,
@@ -180,3 +179,9 @@ def compiled(backend: Callable, limit: int) -> Callable:
             recompile_limit=limit,
         )
     )
+
+
+def compiled(backend: Callable, limit: int) -> Callable:
+    """`_traced` under Dynamo: called with ``(fn, has_aux, args, kwargs)``, returns what ``fn``
+    returns."""
+    return captured(_traced, backend, limit)

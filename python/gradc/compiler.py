@@ -32,7 +32,7 @@ NativeFunction = Callable[[Sequence[int], Sequence[int]], None]
 class Mode(enum.Enum):
     """What is made of ``@main``; the value is the pipeline that derives it."""
 
-    PLAIN = "grad-infer-requires-grad"
+    PLAIN = "grad-gradient"
     #: A forward and a backward function.
     TAPE = "grad-tape"
     #: One function that computes results and gradients.
@@ -99,6 +99,11 @@ class Native:
     residuals: tuple[int, ...] = ()
     #: Owns the machine code of ``run`` and ``backward``.
     executable: object = None
+
+    @property
+    def every_result(self) -> tuple[TensorType, ...]:
+        """What ``run`` returns."""
+        return self.results + (self.gradient_types if self.mode is Mode.JOINT else ())
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .compiler import Mode, Native, Stages, TensorType
+from .compiler import Mode, Native, Stages
 from .errors import GradcError, InputError, UnsupportedError
 from .frontend import ImportedProgram
 
@@ -26,6 +26,14 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_conj():
         tensor = tensor.resolve_conj()
     return tensor if tensor.is_contiguous() else tensor.contiguous()
+
+
+def run_native(native: Native, arguments: Tensors) -> list[torch.Tensor]:
+    """Runs ``native.run`` on dense ``arguments``; returns everything that it returns, freshly
+    allocated."""
+    results = [type_.empty() for type_ in native.every_result]
+    _call(native.run, _addresses(arguments), results)
+    return results
 
 
 def _addresses(tensors: Tensors) -> list[int]:
@@ -44,6 +52,8 @@ class Program:
         self.stages = stages
         self.imported = imported
         self.name = "graph"
+        #: The same program for derivatives.py, made when it is first needed.
+        self.differentiable_form: Any = None
         # One entry an argument of @main: the position of an input, or None and where else it comes
         # from.
         self._sources = [
@@ -90,6 +100,14 @@ class Program:
                 arguments.append(self._constants[index])
         return arguments
 
+    def tensors(self, arguments: list[torch.Tensor], inputs: Tensors) -> list[torch.Tensor]:
+        """One tensor an argument of ``@main``, with the history that the caller's tensors have on
+        PyTorch's tape."""
+        return [
+            argument if position is None else inputs[position]
+            for argument, (position, _, _) in zip(arguments, self._sources, strict=True)
+        ]
+
     def _check_overlap(self, inputs: Tensors) -> None:
         """Refuses inputs that share memory with one that is written: the program treats them as
         apart."""
@@ -105,13 +123,7 @@ class Program:
 
     def run(self, arguments: Tensors, extra: Tensors = ()) -> list[torch.Tensor]:
         """Runs the native function; returns everything that it returns, freshly allocated."""
-        results = [type_.empty() for type_ in self.native.results]
-        results += [type_.empty() for type_ in self._joint_gradient_types()]
-        _call(self.native.run, _addresses(arguments) + _addresses(extra), results)
-        return results
-
-    def _joint_gradient_types(self) -> tuple[TensorType, ...]:
-        return self.native.gradient_types if self.native.mode is Mode.JOINT else ()
+        return run_native(self.native, [*arguments, *extra])
 
     def residuals(
         self, arguments: list[torch.Tensor], inputs: Tensors, results: Tensors
@@ -138,12 +150,17 @@ class Program:
 
         ``cotangents`` has one entry an entry of ``native.cotangents``; None means zeros.
         """
-        arguments = [dense(residual) for residual in residuals]
-        for k, cotangent in zip(self.native.cotangents, cotangents, strict=True):
-            arguments.append(self._cotangent(k, cotangent))
+        arguments = [dense(tensor) for tensor in (*residuals, *self.seeds(cotangents))]
         gradients = [type_.empty() for type_ in self.native.gradient_types]
         _call(self.native.backward, _addresses(arguments), gradients)
         return gradients
+
+    def seeds(self, cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
+        """``cotangents`` (one entry an entry of ``native.cotangents``), checked, None as zeros."""
+        return [
+            self._cotangent(k, cotangent)
+            for k, cotangent in zip(self.native.cotangents, cotangents, strict=True)
+        ]
 
     def _cotangent(self, k: int, cotangent: torch.Tensor | None) -> torch.Tensor:
         type_ = self.native.results[k]
@@ -154,7 +171,7 @@ class Program:
                 f"the cotangent of output {k} is {cotangent.dtype}{list(cotangent.shape)}, "
                 f"the output is {type_.dtype}{list(type_.shape)}"
             )
-        return dense(cotangent)
+        return cotangent
 
     def outputs(self, inputs: Tensors, results: Tensors) -> list[Any]:
         """The outputs of the graph: results, constants, inputs and repetitions in their places."""

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from . import capture, config
+from . import capture, config, derivatives
 from .arguments import Roots, describe
 from .backend import compile_graph
 from .compiler import Mode
@@ -27,10 +27,11 @@ class Request:
     """One call of a transform: what goes in besides the arguments, what comes out besides the
     results."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, on_tape: bool) -> None:
         self.roots = roots
+        #: Grad mode is on around the call.
+        self.on_tape = on_tape
         self.gradients: list[torch.Tensor | None] = []
-        self.sources: list[torch.Tensor] = []
         self.pullback: (
             Callable[[Sequence[torch.Tensor | None]], list[torch.Tensor | None]] | None
         ) = None
@@ -45,7 +46,7 @@ class TransformedGraph:
         self.marks = capture.split_marks(gm)
         self.owner = owner
         self.program: Program | None = None
-        self.closures: list[int] = []
+        self._joint_form: derivatives.Differentiable | None = None
         #: for each root, the positions of the graph's inputs that are it
         self.positions: list[list[int]] = []
         self._lock = threading.RLock()
@@ -57,21 +58,46 @@ class TransformedGraph:
                 if self.program is None:
                     self._compile(inputs, request.roots)
         program = self.program
-        request.sources = [inputs[position] for position in self.closures]
         arguments = program.arguments(inputs)
+        outer = self._outer(program, arguments, inputs, request.roots)
         if program.native.mode is Mode.JOINT:
             results = program.run(arguments, self._seeds)
+            if request.on_tape:
+                results = derivatives.attach(results, self._joint, [*outer, *self._seeds])
             request.gradients = self._by_root(results[len(program.native.results) :])
         else:
             results = program.run(arguments)
             if self.owner.mode is Mode.TAPE:
-                request.pullback = self._pullback(program, arguments, inputs, results)
+                request.pullback = self._pullback(program, arguments, inputs, results, outer)
             else:
                 request.gradients = [None] * len(self.positions)
+            results = results[: program.result_count]
+            if request.on_tape:
+                results = derivatives.attach(results, lambda: derivatives.form_of(program), outer)
         program.write_back(inputs, results)
         outputs = program.outputs(inputs, results)
         request.marked = outputs[self.marks.first :]
         return [outputs[slot] for slot in self.marks.layout]
+
+    def _outer(
+        self,
+        program: Program,
+        arguments: list[torch.Tensor],
+        inputs: Sequence[torch.Tensor],
+        roots: Roots,
+    ) -> list[torch.Tensor]:
+        """The arguments of ``@main`` as the tape around the transform knows them."""
+        originals = list(inputs)
+        for original, positions in zip(roots.originals, self.positions, strict=True):
+            for position in positions:
+                originals[position] = original
+        return program.tensors(arguments, originals)
+
+    def _joint(self) -> derivatives.Differentiable:
+        """What the compiled program computes, as a program with derivatives."""
+        if self._joint_form is None:
+            self._joint_form = derivatives.joint_form(self.program)
+        return self._joint_form
 
     def _compile(self, inputs: Sequence[torch.Tensor], roots: Roots) -> None:
         if self.owner.mode is Mode.JOINT:
@@ -81,7 +107,6 @@ class TransformedGraph:
             for leaf in roots.leaves
         ]
         chosen = {position for positions in self.positions for position in positions}
-        self.closures = [p for p, t in enumerate(inputs) if p not in chosen and t.requires_grad]
         # Only the roots require a gradient in this program, whatever else does outside.
         seen = [
             tensor if position in chosen or not tensor.requires_grad else tensor.detach()
@@ -136,11 +161,13 @@ class TransformedGraph:
         arguments: list[torch.Tensor],
         inputs: Sequence[torch.Tensor],
         results: list,
+        outer: list[torch.Tensor],
     ) -> Callable[[Sequence[torch.Tensor | None]], list[torch.Tensor | None]]:
         if not program.differentiable:
             return lambda cotangents: [None] * len(self.positions)
         kept = [residual.detach() for residual in program.residuals(arguments, inputs, results)]
         versions = [residual._version for residual in kept]
+        form, roots = derivatives.form_of(program), derivatives.roots_of(program)
 
         def pullback(cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor | None]:
             if [residual._version for residual in kept] != versions:
@@ -153,7 +180,12 @@ class TransformedGraph:
                 program.result_of[self.marks.first + index]: cotangent
                 for index, cotangent in enumerate(cotangents)
             }
-            values = program.run_backward(kept, [given.get(k) for k in program.native.cotangents])
+            seeds = program.seeds([given.get(k) for k in program.native.cotangents])
+            values = derivatives.attach(
+                program.run_backward(kept, seeds),
+                lambda: form.derivative(roots).program,
+                [*outer, *seeds],
+            )
             return self._by_root(values)
 
         return pullback
@@ -178,7 +210,7 @@ class Transform:
 
     def run(self, fn: Callable, args: tuple, kwargs: dict) -> tuple[Any, Request]:
         """Calls ``fn`` and returns what it returns, and the request with the derivative."""
-        request = Request(Roots(fn, args, self.argnums))
+        request = Request(Roots(fn, args, self.argnums), torch.is_grad_enabled())
         outer, self.active.request = getattr(self.active, "request", None), request
         try:
             with (

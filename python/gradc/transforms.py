@@ -2,7 +2,8 @@
 
 A transform captures the whole function through Dynamo and compiles it together with its derivative.
 It ignores the grad mode around it and obeys the modes inside the function. transformed.py does the
-work; here arguments are checked and results are put into the caller's structure.
+work; here arguments are checked and results are put into the caller's structure. Inside a captured
+function a transform is part of that function's graph: see traced.py.
 """
 
 from __future__ import annotations
@@ -15,24 +16,11 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
+from . import traced
 from .arguments import Argnums, describe, normalise
-from .bridge import out_of_reach
 from .compiler import Mode
 from .errors import InputError
 from .transformed import Transform
-
-
-def _tie(
-    outer_grad: bool, values: list[torch.Tensor], *depends: Sequence[Any]
-) -> list[torch.Tensor]:
-    """Makes differentiating ``values`` raise when they depend on something that requires a
-    gradient."""
-    sources = [
-        t for group in depends for t in group if isinstance(t, torch.Tensor) and t.requires_grad
-    ]
-    if not (outer_grad and sources and values):
-        return values
-    return out_of_reach(values, sources)
 
 
 _cache: dict[Any, Transform] = {}
@@ -55,10 +43,6 @@ def _transform(
         if key not in _cache:
             _cache[key] = Transform(fn, name, argnums, has_aux, mode)
         return _cache[key]
-
-
-def _tensor_leaves(tree: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def _checked(fn: Any, name: str) -> None:
@@ -105,17 +89,22 @@ def grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     return _value_and_grad(fn, argnums, has_aux, "gradc.grad", arrange)
 
 
-@torch._dynamo.disable(reason="a gradc transform inside a compiled function")
 def _value_and_grad(
     fn: Callable, argnums: Argnums, has_aux: bool, name: str, arrange: Callable
 ) -> Callable:
     _checked(fn, name)
     numbers = normalise(argnums)
+    chosen = numbers[0] if isinstance(argnums, int) else numbers
+
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        return arrange(*traced.value_and_grad(name, fn, chosen, has_aux, args, kwargs))
+
+    if torch.compiler.is_dynamo_compiling():
+        return inside
     transform = _transform(fn, name, numbers, has_aux, Mode.JOINT)
 
-    @torch._dynamo.disable(reason=f"{name} inside a compiled function")
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        outer_grad = torch.is_grad_enabled()
+    @torch._dynamo.disable(reason=f"{name} outside a captured function")
+    def outside(*args: Any, **kwargs: Any) -> Any:
         result, request = transform.run(fn, args, kwargs)
         loss, aux = result if has_aux else (result, None)
         if not isinstance(loss, torch.Tensor):
@@ -124,14 +113,14 @@ def _value_and_grad(
                 f"it returned a {type(loss).__name__}"
             )
         gradients = request.roots.gradients(request.gradients)
-        values = [request.marked[0].detach(), *_tensor_leaves(gradients)]
-        values = _tie(outer_grad, values, request.roots.originals, request.sources)
-        rest = iter(values[1:])
-        gradients = pytree.tree_map(
-            lambda leaf: next(rest) if isinstance(leaf, torch.Tensor) else leaf, gradients
-        )
-        value = (values[0], request.roots.restore(aux)) if has_aux else values[0]
+        value = request.marked[0]
+        value = (value, request.roots.restore(aux)) if has_aux else value
         return arrange(value, gradients[0] if isinstance(argnums, int) else tuple(gradients))
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_dynamo_compiling():
+            return inside(*args, **kwargs)
+        return outside(*args, **kwargs)
 
     if hasattr(fn, "__name__"):
         functools.update_wrapper(
@@ -160,13 +149,14 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
             that is not a tensor; (in ``pullback``) a cotangent of another structure, shape or dtype
             than its output.
     """
+    _checked(fn, "gradc.vjp")
+    if torch.compiler.is_dynamo_compiling():
+        return traced.vjp(fn, primals, has_aux)
     return _vjp(fn, primals, has_aux)
 
 
-@torch._dynamo.disable(reason="gradc.vjp inside a compiled function")
+@torch._dynamo.disable(reason="gradc.vjp outside a captured function")
 def _vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
-    _checked(fn, "gradc.vjp")
-    outer_grad = torch.is_grad_enabled()
     transform = _transform(fn, "gradc.vjp", tuple(range(len(primals))), has_aux, Mode.TAPE)
     result, request = transform.run(fn, primals, {})
     output, aux = result if has_aux else (result, None)
@@ -174,18 +164,12 @@ def _vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
     if not leaves or any(not isinstance(leaf, torch.Tensor) for leaf in leaves):
         raise InputError(f"gradc.vjp: every output of {describe(fn)} has to be a tensor")
     shapes = [(leaf.shape, leaf.dtype) for leaf in leaves]
-    depends = (request.roots.originals, request.sources)
-    marked = _tie(outer_grad, [leaf.detach() for leaf in request.marked], *depends)
 
     def pullback(cotangent: Any) -> tuple:
         given = _cotangents(cotangent, spec, shapes)
-        gradients = request.roots.gradients(request.pullback(given))
-        flat, structure = pytree.tree_flatten(tuple(gradients))
-        values = [g for g in flat if g is not None]
-        tied = iter(_tie(torch.is_grad_enabled(), values, *depends, _tensor_leaves(cotangent)))
-        return pytree.tree_unflatten([None if g is None else next(tied) for g in flat], structure)
+        return tuple(request.roots.gradients(request.pullback(given)))
 
-    output = pytree.tree_unflatten(marked, spec)
+    output = pytree.tree_unflatten(request.marked, spec)
     return (output, pullback, request.roots.restore(aux)) if has_aux else (output, pullback)
 
 
@@ -210,7 +194,7 @@ def _cotangents(cotangent: Any, spec: Any, shapes: Sequence[tuple]) -> list[torc
             )
             raise InputError(f"cotangent {index} is {found}, the output is {dtype}{list(shape)}")
         else:
-            checked.append(value.detach())
+            checked.append(value)
     return checked
 
 

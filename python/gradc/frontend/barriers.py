@@ -24,7 +24,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from ..errors import CaptureError, UnsupportedError
 from .diagnostics import location_of, op_name
-from .ops import STOP, VALUE_OF
+from .ops import PATHS, STOP, VALUE_OF
 
 aten = torch.ops.aten
 
@@ -254,7 +254,7 @@ class _Marker:
 
     def _run(self, node: Node) -> Any:
         try:
-            target = _UNTRACKED.get(node.target, node.target)
+            target = PATHS.get(node.target) or _UNTRACKED.get(node.target, node.target)
             return target(*self._value(node.args), **self._value(node.kwargs))
         except Exception as error:
             raise CaptureError(

@@ -15,6 +15,7 @@ from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of, op_name
+from .nested import nested_of
 from .ops import STOP, VALUE_OF
 
 _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
@@ -108,15 +109,21 @@ def refuse(name: str) -> NoReturn:
 
 
 def carrying(graph: Graph, inputs: list[bool]) -> set[Node]:
-    """The nodes of a functional ATen graph that may carry a gradient, given the placeholders."""
+    """The nodes of a functional ATen graph, and of the graphs that it calls, that may carry a
+    gradient of some level, given the placeholders."""
     result: set[Node] = set()
     flags = iter(inputs)
     for node in graph.nodes:
         if node.op == "placeholder":
             if next(flags):
                 result.add(node)
-        elif node.op == "call_function" and _passes(node, result):
-            result.add(node)
+        elif node.op == "call_function":
+            if inner := nested_of(node):
+                arguments = node.args[: len(inner.placeholders)]
+                inside = [n in result or k in inner.wrt for k, n in enumerate(arguments)]
+                result |= carrying(inner.graph, inside)
+            if _passes(node, result):
+                result.add(node)
     return result
 
 
@@ -149,6 +156,9 @@ def check(graph: Graph, carries: set[Node]) -> None:
     """Raise ``UnsupportedError`` if a gradient reaches an op that would not keep PyTorch's."""
     for node in graph.nodes:
         name = packet_name(node)
+        if inner := nested_of(node):
+            check(inner.graph, carries)
+            continue
         if node.op == "call_function" and name in UNLOWERED:
             reason, hint = UNLOWERED[name]
             raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)

@@ -17,6 +17,7 @@ from torch.fx import Graph, Node
 from ..errors import UnsupportedError
 from .diagnostics import location_of, mlir_location, op_name, quote
 from .mlir_types import dtype_number, vtensor
+from .nested import Nested, nested_of
 from .ops import STOP, VALUE_OF
 from .outline import outline
 
@@ -50,63 +51,87 @@ _SCALAR_OVERLOADS = {
 class Emitted:
     """``module``: torch-dialect text. ``definitions``: the outlined functions.
 
+    ``transforms`` says for each declaration that stands for a transform what it is: the function,
+    ``kind``, ``wrt``, ``rows`` and the number of the function's arguments.
     ``lines`` and ``ordinals`` find the node of a line of the text and of a location's column.
     """
 
     module: str
     definitions: str
+    transforms: dict[str, dict[str, Any]]
     lines: dict[int, Node]
     ordinals: dict[int, Node]
 
 
 @dataclass
+class _Module:
+    """What the functions of one module share."""
+
+    functions: list[_Writer] = field(default_factory=list)
+    ordinals: dict[int, Node] = field(default_factory=dict)
+    declarations: list[str] = field(default_factory=list)
+    definitions: list[str] = field(default_factory=list)
+    transforms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: name of the function of each graph that is written already
+    written: dict[Graph, str] = field(default_factory=dict)
+
+
+@dataclass
 class _Writer:
+    """One function. ``owners`` has the node of each line."""
+
+    module: _Module
     names: dict[Node, str] = field(default_factory=dict)
     parts: dict[Node, list[str]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     owners: list[Node | None] = field(default_factory=list)
     constants: dict[tuple[str, str], str] = field(default_factory=dict)
-    ordinals: dict[int, Node] = field(default_factory=dict)
-    declarations: list[str] = field(default_factory=list)
-    definitions: list[str] = field(default_factory=list)
     counter: int = 0
 
 
 def emit(graph: Graph, results: list[Node], names: list[str]) -> Emitted:
     """``@main`` over the placeholders of ``graph`` (called ``names``), returning ``results``."""
-    writer = _Writer()
+    module = _Module()
+    _emit_function(module, "main", graph, results, names)
+    text = ["module {", *module.declarations]
+    lines: dict[int, Node] = {}
+    for writer in module.functions:
+        for line, owner in zip(writer.lines, writer.owners, strict=True):
+            text.append(line)
+            if owner is not None:
+                lines[len(text)] = owner
+    text.append("}")
+    return Emitted(
+        "\n".join(text),
+        "\n".join(module.definitions),
+        module.transforms,
+        lines,
+        module.ordinals,
+    )
+
+
+def _emit_function(
+    module: _Module, symbol: str, graph: Graph, results: list[Node], names: list[str]
+) -> None:
+    writer = _Writer(module)
     arguments = []
     for index, node in enumerate(n for n in graph.nodes if n.op == "placeholder"):
         writer.names[node] = f"%arg{index}"
         arguments.append(f"%arg{index}: {vtensor(node.meta['val'])} loc({quote(names[index])})")
+    kinds = ", ".join(vtensor(node.meta["val"]) for node in results)
+    _line(writer, f"func.func @{symbol}({', '.join(arguments)}) -> ({kinds}) {{")
     for node in graph.nodes:
         if node.op == "call_function":
-            writer.ordinals[len(writer.ordinals) + 1] = node
+            module.ordinals[len(module.ordinals) + 1] = node
             _emit_call(writer, node)
         elif node.op == "get_attr":
             raise UnsupportedError(
                 f"constant {node.target} was not lifted", location=location_of(node)
             )
-    kinds = [vtensor(node.meta["val"]) for node in results]
-    values = [writer.names[node] for node in results]
-    header = ["module {", *writer.declarations]
-    header.append(f"func.func @main({', '.join(arguments)}) -> ({', '.join(kinds)}) {{")
-    tail = [
-        f"func.return {', '.join(values)} : {', '.join(kinds)}" if values else "func.return",
-        "}",
-        "}",
-    ]
-    lines = {
-        len(header) + index + 1: owner
-        for index, owner in enumerate(writer.owners)
-        if owner is not None
-    }
-    return Emitted(
-        "\n".join(header + writer.lines + tail),
-        "\n".join(writer.definitions),
-        lines,
-        writer.ordinals,
-    )
+    values = ", ".join(writer.names[node] for node in results)
+    _line(writer, f"func.return {values} : {kinds}" if values else "func.return")
+    _line(writer, "}")
+    module.functions.append(writer)
 
 
 def _line(w: _Writer, text: str, owner: Node | None = None) -> None:
@@ -115,7 +140,7 @@ def _line(w: _Writer, text: str, owner: Node | None = None) -> None:
 
 
 def _where(w: _Writer, node: Node) -> str:
-    return mlir_location(node, len(w.ordinals))
+    return mlir_location(node, len(w.module.ordinals))
 
 
 def _fresh(w: _Writer) -> str:
@@ -145,27 +170,61 @@ def _emit_call(w: _Writer, node: Node) -> None:
         return
     if node.target in (STOP, VALUE_OF):
         kind = "stop_gradient" if node.target is STOP else "value_of"
-        _call(w, node, f"grad.{kind}.{len(w.declarations)}", list(node.args), [node.meta["val"]])
+        _call(
+            w,
+            node,
+            f"grad.{kind}.{len(w.module.declarations)}",
+            list(node.args),
+            [node.meta["val"]],
+        )
+        return
+    if (inner := nested_of(node)) is not None:
+        _emit_nested(w, node, inner)
         return
     outlined = outline(node)
     if outlined is not None:
-        name = f"grad.outline.{len(w.declarations)}"
+        name = f"grad.outline.{len(w.module.declarations)}"
         value = node.meta["val"]
         values = list(value) if isinstance(value, (tuple, list)) else [value]
         text = outlined.text.replace("@NAME", f"@{name}").replace("LOC", _where(w, node))
-        w.definitions.append(text)
+        w.module.definitions.append(text)
         _call(w, node, name, outlined.operands, values)
         return
     _emit_aten(w, node)
 
 
+def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
+    """A call of the function of ``inner``, or of a declaration that stands for a transform of
+    it."""
+    module = w.module
+    if inner.graph not in module.written:
+        module.written[inner.graph] = f"grad.function.{len(module.written)}"
+        names = [placeholder.name for placeholder in inner.placeholders]
+        _emit_function(module, module.written[inner.graph], inner.graph, inner.results, names)
+    name = f"grad.transform.{len(module.declarations)}"
+    module.transforms[name] = {
+        "function": module.written[inner.graph],
+        "kind": inner.kind,
+        "wrt": inner.wrt,
+        "rows": inner.rows,
+        "arguments": len(inner.placeholders),
+    }
+    _call(w, node, name, list(node.args), list(node.meta["val"]), single=False)
+
+
 def _call(
-    w: _Writer, node: Node, callee: str, operands: list[Node], results: list[torch.Tensor]
+    w: _Writer,
+    node: Node,
+    callee: str,
+    operands: list[Node],
+    results: list[torch.Tensor],
+    single: bool = True,
 ) -> None:
+    """``single``: a call with one result is that result and not a list of it."""
     kinds = [vtensor(n.meta["val"]) for n in operands]
     outs = [vtensor(t) for t in results]
     signature = f"({', '.join(kinds)}) -> ({', '.join(outs)})"
-    w.declarations.append(f"func.func private @{callee}{signature}")
+    w.module.declarations.append(f"func.func private @{callee}{signature}")
     values = ", ".join(w.names[n] for n in operands)
     name = _fresh(w)
     left = name if len(outs) == 1 else f"{name}:{len(outs)}"
@@ -175,8 +234,8 @@ def _call(
         node,
     )
     w.names[node] = name
-    if len(outs) > 1:
-        w.parts[node] = [f"{name}#{i}" for i in range(len(outs))]
+    if len(outs) > 1 or not single:
+        w.parts[node] = [name] if len(outs) == 1 else [f"{name}#{i}" for i in range(len(outs))]
 
 
 def _emit_aten(w: _Writer, node: Node) -> None:

@@ -6,6 +6,7 @@ barriers    where eager's gradient stops, written into the graph
 trace       functional, decomposed ATen graph (decompositions.py)
 randomness  draws become arguments
 legalise    small rewrites; conventions: refuse derivatives that would be lost
+nested      transforms inside become calls of functions with graphs of their own
 emitter     torch dialect text, outlined ops beside it (outline.py)
 lowering    a worker process runs torch-mlir; linalg-on-tensors text comes back
 """
@@ -32,6 +33,7 @@ from .emitter import Emitted, emit
 from .guards import prepare
 from .legalise import legalise
 from .lowering import WORKER
+from .nested import outline_transforms
 from .program import ImportedProgram, InputSpec, OutputSpec
 from .trace import fake_inputs, trace_functional, trace_pre_dispatch
 
@@ -125,6 +127,7 @@ def trace_program(
         for index, generate in enumerate(randomness.lift(functional.graph))
     ]
     legalise(functional.graph)
+    outline_transforms(functional.graph)
     results, outputs = _outputs(functional.graph, marked, positions)
     _check_overlap(tensors, positions, outputs)
     clock.lap("decompose")
@@ -263,7 +266,13 @@ def _add(
 
 
 def _lower(emitted: Emitted) -> str:
-    answer = WORKER.request({"module": emitted.module, "definitions": emitted.definitions})
+    answer = WORKER.request(
+        {
+            "module": emitted.module,
+            "definitions": emitted.definitions,
+            "transforms": emitted.transforms,
+        }
+    )
     if "mlir" in answer:
         return without_ordinals(answer["mlir"])
     raise _explain(answer["error"], answer["diagnostics"], emitted)

@@ -1,35 +1,104 @@
-"""The two gradient ops that the frontend puts into ATen graphs.
+"""The gradient ops that the frontend puts into ATen graphs.
 
 ``gradc::stop_gradient(x)`` is the identity on values and stops every gradient.
 ``gradc::value_of(value, path)`` has the value of its first operand and the gradient path of its
-second. Both become ops of the ``grad`` dialect. They return fresh tensors, so functionalisation
-needs no rule for them; run eagerly they behave as they mean.
+second. Both become ops of the ``grad`` dialect.
+
+A transform inside a captured function is written with four more:
+
+* ``gradc::enter(xs)``: the arguments that a new level of differentiation differentiates.
+* ``gradc::pull(outputs, roots, cotangents, rows)``: the gradients of ``outputs`` for the ``roots``,
+  which one ``enter`` made. With ``rows >= 0`` every cotangent has a leading dimension of that
+  length, and so has every gradient: one pullback a row.
+* ``gradc::push(outputs, roots, tangents, rows)``: the tangents of ``outputs``, likewise.
+* ``gradc::leave(values)``: values that leave the level. A gradient mode around the transform
+  applies to them, not to what is inside.
+
+nested.py makes functions and ``grad.vjp``, ``grad.jvp`` and ``grad.vmap`` of them.
+
+All return fresh tensors, so functionalisation needs no rule for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import torch
 
+Tensors = Sequence[torch.Tensor]
+
 _library = torch.library.Library("gradc", "DEF")
-_library.define("stop_gradient(Tensor x) -> Tensor")
-_library.define("value_of(Tensor value, Tensor path) -> Tensor")
 
 
-def _stop_gradient(x: torch.Tensor) -> torch.Tensor:
-    return x.clone()
+def _define(schema: str, run: Callable, fake: Callable) -> Any:
+    name = schema.split("(")[0]
+    _library.define(schema)
+    _library.impl(name, run, "CompositeExplicitAutograd")
+    # Under make_fx the composite kernels would be traced through; a fake kernel keeps the ops
+    # whole.
+    torch.library.register_fake(f"gradc::{name}", fake, lib=_library)
+    return getattr(torch.ops.gradc, name).default
 
 
-def _value_of(value: torch.Tensor, path: torch.Tensor) -> torch.Tensor:
-    return value.clone()
+def _fresh(xs: Tensors) -> list[torch.Tensor]:
+    return [torch.empty_like(x) for x in xs]
 
 
-_library.impl("stop_gradient", _stop_gradient, "CompositeExplicitAutograd")
-_library.impl("value_of", _value_of, "CompositeExplicitAutograd")
-# Under make_fx the composite kernels would be traced through; a fake kernel keeps the ops whole.
-torch.library.register_fake("gradc::stop_gradient", torch.empty_like, lib=_library)
-torch.library.register_fake(
-    "gradc::value_of", lambda value, path: torch.empty_like(value), lib=_library
+def _uncaptured(*args: Any) -> Any:
+    raise NotImplementedError("only exists inside a captured graph")
+
+
+def _with_rows(xs: Tensors, rows: int) -> list[torch.Tensor]:
+    return [x.new_empty(x.shape if rows < 0 else (rows, *x.shape)) for x in xs]
+
+
+STOP = _define(
+    "stop_gradient(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x)
+)
+VALUE_OF = _define(
+    "value_of(Tensor value, Tensor path) -> Tensor",
+    lambda value, path: value.clone(),
+    lambda value, path: torch.empty_like(value),
+)
+ENTER = _define("enter(Tensor[] xs) -> Tensor[]", _uncaptured, _fresh)
+LEAVE = _define("leave(Tensor[] values) -> Tensor[]", _uncaptured, _fresh)
+PULL = _define(
+    "pull(Tensor[] outputs, Tensor[] roots, Tensor[] cotangents, int rows) -> Tensor[]",
+    _uncaptured,
+    lambda outputs, roots, cotangents, rows: _with_rows(roots, rows),
+)
+PUSH = _define(
+    "push(Tensor[] outputs, Tensor[] roots, Tensor[] tangents, int rows) -> Tensor[]",
+    _uncaptured,
+    lambda outputs, roots, tangents, rows: _with_rows(outputs, rows),
 )
 
-STOP = torch.ops.gradc.stop_gradient.default
-VALUE_OF = torch.ops.gradc.value_of.default
+
+def _connection(*groups: Tensors) -> torch.Tensor | None:
+    """A zero that depends on every tensor of ``groups`` that has a gradient path."""
+    parts = [t.sum().double() for g in groups for t in g if t.grad_fn is not None]
+    return sum(parts) * 0 if parts else None
+
+
+def _joined(values: Tensors, connection: torch.Tensor | None) -> list[torch.Tensor]:
+    return [v if connection is None else v + connection.to(v.dtype) for v in values]
+
+
+def _entered(xs: Tensors) -> list[torch.Tensor]:
+    with torch.enable_grad():
+        return [x.detach().requires_grad_().clone() for x in xs]
+
+
+#: What an op does to gradient paths in PyTorch's terms, for the run that finds barriers. A path of
+#: the level inside counts as one: barriers are the same for all levels.
+PATHS: dict[Any, Callable] = {
+    ENTER: _entered,
+    LEAVE: lambda values: [v.clone() for v in values],
+    PULL: lambda outputs, roots, cotangents, rows: _joined(
+        _with_rows(roots, rows), _connection(outputs, roots, cotangents)
+    ),
+    PUSH: lambda outputs, roots, tangents, rows: _joined(
+        _with_rows(outputs, rows), _connection(outputs, roots, tangents)
+    ),
+}

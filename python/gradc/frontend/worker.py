@@ -1,8 +1,8 @@
 """The lowering process: torch dialect text in, linalg-on-tensors text out.
 
 Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on
-stdin and stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions``
-and ``seconds``. The answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and
+stdin and stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions``,
+``transforms`` (see emitter.py) and ``seconds``. The answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and
 message).
 """
 
@@ -86,7 +86,7 @@ def _lower(request: dict[str, str]) -> str:
             # The contract's verifier refuses calls, which carry barriers and outlined ops here.
             PassManager.parse(back.replace(f",{_CONTRACT}", "")).run(module.operation)
             stage = "finish"
-            _finish(ir, module, request["definitions"])
+            _finish(ir, module, request["definitions"], request["transforms"])
             module.operation.verify()
             _check(ir, module)
             return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
@@ -115,8 +115,9 @@ def _left_over(ir: Any, module: Any) -> list[tuple[str, str]]:
     return left
 
 
-def _finish(ir: Any, module: Any, definitions: str) -> None:
-    """Calls to barriers become ``grad`` ops; declarations of outlined ops get their bodies."""
+def _finish(ir: Any, module: Any, definitions: str, transforms: dict[str, dict]) -> None:
+    """Calls to barriers and transforms become ``grad`` ops; declarations of outlined ops get their
+    bodies."""
     calls: list[Any] = []
 
     def collect(operation: Any) -> Any:
@@ -129,23 +130,95 @@ def _finish(ir: Any, module: Any, definitions: str) -> None:
         callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
         if callee.startswith("grad.outline."):
             continue
-        name = ".".join(callee.split(".")[:2])
+        operands, types = list(call.operands), [r.type for r in call.results]
         with call.location, ir.InsertionPoint(call):
-            new = ir.Operation.create(
-                name, results=[r.type for r in call.results], operands=list(call.operands)
-            )
+            if callee in transforms:
+                new = _transform(ir, module, callee, transforms[callee], operands, types)
+            else:
+                name = ".".join(callee.split(".")[:2])
+                new = ir.Operation.create(name, results=types, operands=operands)
         for old, result in zip(call.results, new.results, strict=True):
             old.replace_all_uses_with(result)
         call.erase()
     for operation in list(module.body.operations):
         if operation.operation.name == "func.func":
-            symbol = ir.StringAttr(operation.operation.attributes["sym_name"]).value
-            if symbol.startswith("grad."):
+            attributes = operation.operation.attributes
+            symbol = ir.StringAttr(attributes["sym_name"]).value
+            if symbol.startswith("grad.function."):
+                with operation.operation.location:
+                    attributes["sym_visibility"] = ir.StringAttr.get("private")
+            elif symbol.startswith("grad."):
                 operation.operation.erase()
     if definitions:
         parsed = ir.Module.parse(definitions)
         for operation in parsed.body.operations:
             operation.operation.clone(ir.InsertionPoint.at_block_begin(module.body))
+
+
+def _transform(
+    ir: Any, module: Any, name: str, spec: dict, operands: list[Any], types: list[Any]
+) -> Any:
+    """The op for a call of a declaration that stands for a transform, at the insertion point."""
+    count, rows = spec["arguments"], spec["rows"]
+    if rows < 0:
+        return _derivative(ir, spec, operands, types)
+    # One row's derivative is a function of its own, mapped over the rows.
+    row = name.replace("grad.transform.", "grad.function.row.")
+    kinds = [o.type for o in operands[:count]]
+    kinds += [_without_rows(ir, o.type) for o in operands[count:]]
+    plain = _primal_types(ir, module, spec["function"])
+    results = [_without_rows(ir, type_) for type_ in types]
+    with ir.InsertionPoint(module.body):
+        function = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(row),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(kinds, results)),
+            },
+            regions=1,
+        )
+    block = function.regions[0].blocks.append(*kinds, arg_locs=[o.location for o in operands])
+    with ir.InsertionPoint(block):
+        inner = _derivative(ir, spec, list(block.arguments), [*plain, *results])
+        ir.Operation.create("func.return", operands=list(inner.results)[len(plain) :])
+    return ir.Operation.create(
+        "grad.vmap",
+        results=types,
+        operands=operands,
+        attributes={
+            "callee": ir.FlatSymbolRefAttr.get(row),
+            "batched": ir.DenseI64ArrayAttr.get(list(range(count, len(operands)))),
+            "size": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), rows),
+        },
+    )
+
+
+def _derivative(ir: Any, spec: dict, operands: list[Any], types: list[Any]) -> Any:
+    count = spec["arguments"]
+    return ir.Operation.create(
+        f"grad.{spec['kind']}",
+        results=types,
+        operands=operands,
+        attributes={
+            "callee": ir.FlatSymbolRefAttr.get(spec["function"]),
+            "wrt": ir.DenseI64ArrayAttr.get(spec["wrt"]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([count, len(operands) - count]),
+        },
+    )
+
+
+def _without_rows(ir: Any, type_: Any) -> Any:
+    shaped = ir.RankedTensorType(type_)
+    return ir.RankedTensorType.get(list(shaped.shape)[1:], shaped.element_type)
+
+
+def _primal_types(ir: Any, module: Any, name: str) -> list[Any]:
+    for operation in module.body.operations:
+        attributes = operation.operation.attributes
+        if ir.StringAttr(attributes["sym_name"]).value == name:
+            type_ = ir.TypeAttr(attributes["function_type"]).value
+            return list(ir.FunctionType(type_).results)
+    raise _Failure(f"finish: no function {name}", [])
 
 
 def _check(ir: Any, module: Any) -> None:

@@ -1,0 +1,192 @@
+"""``jvp``, ``jacfwd``, ``jacrev``, ``hessian`` and ``hvp``.
+
+Each is a captured function in which a transform is called (traced.py): Dynamo sees the transform
+and the user's function together, and the graph is compiled as it is. Results take part in PyTorch's
+tape where grad mode is on and an input requires a gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import capture, config, traced
+from .arguments import Argnums, check_differentiable, normalise
+from .backend import CompiledGraph, backend_into
+from .errors import InputError
+from .transformed import ir_of
+
+
+class _Door:
+    """One kind of transform of functions that share code, compiled once for each set of Dynamo's
+    guards."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.graphs: list[CompiledGraph] = []
+        backend = backend_into(self.graphs, name, transform=True)
+        self._compiled = capture.captured(_call, backend, config.RECOMPILE_LIMIT)
+
+    def __call__(self, body: Callable, *arguments: Any) -> Any:
+        with capture.capture_errors(self.name):
+            return self._compiled(body, arguments)
+
+    def ir(self, stage: str, index: int = -1) -> str:
+        """The text of ``stage`` of the ``index``-th program compiled; see `gradc.STAGES`."""
+        programs = [program for graph in self.graphs for program in graph.programs]
+        return ir_of(programs, stage, index)
+
+
+def _call(body: Callable, arguments: tuple) -> Any:
+    return body(*arguments)
+
+
+_doors: dict[Any, _Door] = {}
+_doors_lock = threading.Lock()
+
+
+def _door(name: str, fn: Callable, *key: Any) -> _Door:
+    """One door a code object, so that a lambda written in a loop is compiled once."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        return _Door(name)
+    with _doors_lock:
+        return _doors.setdefault((code, name, *key), _Door(name))
+
+
+def _checked(name: str, fn: Any) -> None:
+    if not callable(fn):
+        raise InputError(f"{name} takes a function, got a {type(fn).__name__}")
+
+
+@torch._dynamo.disable(reason="a transform outside a captured function")
+def _run(name: str, body: Callable, fn: Callable, *arguments: Any) -> Any:
+    return _door(name, fn)(body, fn, *arguments)
+
+
+def _over_arguments(
+    name: str, body: Callable, fn: Callable, argnums: Argnums, has_aux: bool
+) -> Callable:
+    """The transformed function of a transform that takes ``argnums``."""
+    _checked(name, fn)
+    numbers = normalise(argnums)
+    chosen = numbers[0] if isinstance(argnums, int) else numbers
+    if torch.compiler.is_dynamo_compiling():
+        return lambda *args, **kwargs: body(fn, chosen, has_aux, args, kwargs)
+    door = _door(name, fn, chosen, has_aux)
+
+    @torch._dynamo.disable(reason=f"{name} outside a captured function")
+    def outside(args: tuple, kwargs: dict) -> Any:
+        check_differentiable(fn, args, numbers)
+        return door(body, fn, chosen, has_aux, args, kwargs)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_dynamo_compiling():
+            return body(fn, chosen, has_aux, args, kwargs)
+        return outside(args, kwargs)
+
+    if hasattr(fn, "__name__"):
+        functools.update_wrapper(
+            transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__")
+        )
+    transformed.ir = door.ir
+    return transformed
+
+
+def jacrev(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """The Jacobian of ``fn`` by reverse mode: one pullback for each element of the results.
+
+    Args:
+        fn: returns a pytree of floating-point tensors, or ``(pytree, aux)`` with ``has_aux``.
+        argnums: position or positions of the differentiated arguments, pytrees of tensors.
+        has_aux: ``fn`` returns something else besides.
+
+    Returns:
+        A function with the signature of ``fn``. Its result has the structure of ``fn``'s result; in
+        place of each tensor stands the structure of the argument (a tuple of these with a tuple
+        ``argnums``) with Jacobians of shape ``[*result.shape, *argument.shape]``. All rows are
+        computed together. With ``has_aux`` the result is ``(jacobian, aux)``.
+
+    Raises:
+        InputError, CaptureError, CompileError, UnsupportedError: (at call) as `value_and_grad`.
+    """
+    return _over_arguments("gradc.jacrev", traced.jacrev, fn, argnums, has_aux)
+
+
+def jacfwd(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """The Jacobian of ``fn`` by forward mode: one tangent for each element of the arguments.
+
+    Arguments and results as `jacrev`. The better choice where ``fn`` has more results than
+    arguments.
+    """
+    return _over_arguments("gradc.jacfwd", traced.jacfwd, fn, argnums, has_aux)
+
+
+def hessian(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+    """The second derivatives of ``fn``, forward over reverse: ``jacfwd(jacrev(fn))``.
+
+    Returns:
+        A function with the signature of ``fn``. For a scalar ``fn`` of one tensor its result has
+        shape ``[*x.shape, *x.shape]``; structures nest as those of `jacrev` do.
+    """
+    return _over_arguments("gradc.hessian", traced.hessian, fn, argnums, has_aux)
+
+
+def jvp(fn: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False) -> tuple:
+    """``fn(*primals)`` and its Jacobian-vector product, in one pass of forward mode.
+
+    Args:
+        fn: returns a pytree of tensors, or ``(pytree, aux)`` with ``has_aux``.
+        primals: tensors or pytrees of floating-point tensors, all differentiated.
+        tangents: one entry a primal, with its structure, shapes and dtypes.
+
+    Returns:
+        ``(output, tangent)``, with ``has_aux`` ``(output, tangent, aux)``. ``tangent`` has the
+        structure of ``output``; zeros where there is no path, and for integer outputs.
+
+    A gradient barrier stops a tangent as it stops a cotangent: ``no_grad`` inside ``fn`` counts in
+    forward mode too.
+
+    Raises:
+        InputError: primals and tangents that do not match.
+        CaptureError, CompileError, UnsupportedError: as `value_and_grad`.
+    """
+    _checked("gradc.jvp", fn)
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise InputError("gradc.jvp: primals and tangents are tuples, one entry an argument")
+    if len(primals) != len(tangents):
+        raise InputError(
+            f"gradc.jvp: {len(primals)} primals, but {len(tangents)} tangents were given"
+        )
+    if torch.compiler.is_dynamo_compiling():
+        return traced.jvp(fn, tuple(primals), tuple(tangents), has_aux)
+    check_differentiable(fn, primals, range(len(primals)))
+    return _run("gradc.jvp", traced.jvp, fn, tuple(primals), tuple(tangents), has_aux)
+
+
+def hvp(fn: Callable, primals: tuple, tangents: tuple) -> tuple:
+    """``fn(*primals)``, its gradient, and the product of its Hessian with ``tangents``.
+
+    Forward over reverse, without forming the Hessian.
+
+    Args:
+        fn: returns a floating-point scalar.
+        primals: tensors or pytrees of floating-point tensors, all differentiated.
+        tangents: one entry a primal, with its structure, shapes and dtypes.
+
+    Returns:
+        ``(value, gradients, products)``; the last two are tuples with one entry a primal.
+    """
+    _checked("gradc.hvp", fn)
+    if len(primals) != len(tangents):
+        raise InputError(
+            f"gradc.hvp: {len(primals)} primals, but {len(tangents)} tangents were given"
+        )
+    if torch.compiler.is_dynamo_compiling():
+        return traced.hvp(fn, tuple(primals), tuple(tangents))
+    check_differentiable(fn, primals, range(len(primals)))
+    return _run("gradc.hvp", traced.hvp, fn, tuple(primals), tuple(tangents))
