@@ -1,8 +1,8 @@
 """gradc: a gradient compiler.
 
 ``compile`` makes a PyTorch function or module run as native code, forward and backward; ``grad``,
-``value_and_grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``hvp`` transform whole
-functions and nest; ``stop_gradient`` is a barrier for all of them.
+``value_and_grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``hvp`` transform
+whole functions and nest; ``stop_gradient`` is a barrier for all of them.
 
 PyTorch is imported when one of these names is first used, not before: the command-line tools and
 ``gradc.dialects`` do without it.
@@ -18,7 +18,6 @@ from .errors import (
     CompileError,
     GradcError,
     InputError,
-    SecondOrderError,
     SourceLocation,
     UnsupportedError,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "CompileError",
     "GradcError",
     "InputError",
-    "SecondOrderError",
     "SourceLocation",
     "UnsupportedError",
     "compile",

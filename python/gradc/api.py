@@ -33,7 +33,10 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
 
     Raises:
         GradcError: (at call) an op that is not supported or has no derivative, an input that native
-            code can not read; (in backward) ``create_graph=True``.
+            code can not read.
+
+    ``create_graph=True`` gives gradients that can be differentiated again, to any order; each
+    further derivative is compiled when it is first asked for.
     """
     if fn is None:
         return lambda function: compile(function, fullgraph=fullgraph)

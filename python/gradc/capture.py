@@ -19,7 +19,8 @@ import torch.utils._pytree as pytree
 from torch._dynamo import exc
 from torch.fx import GraphModule, Node
 
-from .errors import CaptureError, GradcError, SourceLocation
+from . import traced
+from .errors import CaptureError, GradcError, InputError, SourceLocation
 from .frontend.diagnostics import location_of
 from .locks import waiting
 
@@ -117,8 +118,8 @@ def user_location(node: Node, fn: Callable) -> SourceLocation | None:
 
 @contextmanager
 def capture_errors(what: str) -> Iterator[None]:
-    """Turns Dynamo's exceptions into ``CaptureError``s that name the user's line; ``what`` names
-    the caller."""
+    """Turns Dynamo's exceptions into errors of gradc that name the user's line; ``what`` names the
+    caller."""
     try:
         yield
     except exc.BackendCompilerFailed as error:
@@ -140,7 +141,7 @@ _WAYS_OUT = {
 }
 
 
-def _capture_error(error: Exception, what: str) -> CaptureError:
+def _capture_error(error: Exception, what: str) -> GradcError:
     text = str(error)
     lines = text.splitlines() or [type(error).__name__]
     title = lines[0]
@@ -157,12 +158,12 @@ def _capture_error(error: Exception, what: str) -> CaptureError:
         (way for key, way in _WAYS_OUT.items() if key in lines[0] or key in type(error).__name__),
         next((line.split(":", 1)[1].strip() for line in lines if "Hint:" in line), None),
     )
-    frames = [
-        frame
-        for frame in getattr(error, "real_stack", None) or ()
-        if not frame.filename.startswith(_OWN)
-    ]
+    stack = list(getattr(error, "real_stack", None) or ())
+    frames = [frame for frame in stack if not frame.filename.startswith(_OWN)]
     where = SourceLocation(frames[-1].filename, frames[-1].lineno) if frames else None
+    own = stack and stack[-1].filename == traced.__file__
+    if own and (refusal := re.search(r"raised exception \w+\((['\"])(.*)\1\)", context)):
+        return InputError(refusal.group(2), location=where)
     message = f"{what} needs the whole function as one graph: {title}"
     return CaptureError(f"{message}: {detail}" if detail else message, location=where, hint=hint)
 

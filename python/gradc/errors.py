@@ -72,7 +72,3 @@ class CompileError(GradcError):
 
 class InputError(GradcError):
     """A call with arguments that the function or transform can not take."""
-
-
-class SecondOrderError(GradcError):
-    """A derivative of a gradient was asked for where only first derivatives are computed."""

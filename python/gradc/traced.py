@@ -14,8 +14,11 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
-from .errors import InputError
 from .frontend.ops import ENTER, LEAVE, PULL, PUSH
+
+
+# What is raised here is raised under Dynamo, which knows Python's own exceptions only; capture.py
+# makes an InputError of it.
 
 
 def _floating(value: Any) -> bool:
@@ -53,11 +56,11 @@ class Level:
         self.aux: Any = None
         if has_aux:
             if not (isinstance(result, tuple) and len(result) == 2):
-                raise InputError(f"{name}: with has_aux=True the function returns (result, aux)")
+                raise ValueError(f"{name}: with has_aux=True the function returns (result, aux)")
             result, self.aux = result
         self.results, self.spec = pytree.tree_flatten(result)
         if not self.results or not all(isinstance(r, torch.Tensor) for r in self.results):
-            raise InputError(f"{name}: every result of the function has to be a tensor")
+            raise ValueError(f"{name}: every result of the function has to be a tensor")
         self.outputs = [r for r in self.results if _floating(r)]
 
     def gradients(self, cotangents: Sequence[torch.Tensor], rows: int = -1) -> list[torch.Tensor]:
@@ -97,12 +100,12 @@ def _zeros(like: torch.Tensor, rows: int) -> torch.Tensor:
 
 def _check_leaf(name: str, leaf: Any) -> None:
     if not isinstance(leaf, torch.Tensor):
-        raise InputError(
+        raise ValueError(
             f"{name}: a differentiated argument contains a {type(leaf).__name__}, which has no "
             "gradient"
         )
     if not _floating(leaf):
-        raise InputError(
+        raise ValueError(
             f"{name}: a differentiated argument is or contains a tensor of {leaf.dtype}; gradients "
             "exist for floating point only"
         )
@@ -120,13 +123,13 @@ def value_and_grad(
     numbers = (argnums,) if isinstance(argnums, int) else argnums
     level = Level(name, fn, args, kwargs, numbers, has_aux)
     if len(level.results) != 1:
-        raise InputError(
+        raise ValueError(
             f"{name} differentiates a function that returns one tensor; it returned "
             f"{len(level.results)} tensors"
         )
     loss = level.results[0]
     if loss.dim() != 0 or not _floating(loss):
-        raise InputError(
+        raise ValueError(
             f"{name} differentiates a function that returns a floating-point scalar; it returned "
             f"{loss.dtype}{list(loss.shape)}"
         )
@@ -142,9 +145,9 @@ def vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
     level = Level("gradc.vjp", fn, primals, {}, tuple(range(len(primals))), has_aux)
 
     def pullback(cotangent: Any) -> tuple:
-        given, structure = pytree.tree_flatten(cotangent)
+        given = pytree.tree_leaves(cotangent, is_leaf=lambda leaf: leaf is None)
         if len(given) != len(level.results):
-            raise InputError(
+            raise ValueError(
                 f"gradc.vjp: the cotangent has {len(given)} tensors, the output has "
                 f"{len(level.results)}"
             )
@@ -159,7 +162,7 @@ def _seed(given: Any, result: torch.Tensor) -> torch.Tensor:
     if given is None:
         return torch.zeros_like(result)
     if given.shape != result.shape or given.dtype != result.dtype:
-        raise InputError(
+        raise ValueError(
             f"a cotangent or tangent is {given.dtype}{list(given.shape)}, its value is "
             f"{result.dtype}{list(result.shape)}"
         )
@@ -171,7 +174,7 @@ def jvp(fn: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
     given, structure = pytree.tree_flatten(list(tangents))
     level = Level("gradc.jvp", fn, primals, {}, tuple(range(len(primals))), has_aux)
     if structure != level.structure:
-        raise InputError("gradc.jvp: tangents have to have the structure of the primals")
+        raise ValueError("gradc.jvp: tangents have to have the structure of the primals")
     seeds = [_seed(g, r) for g, r in zip(given, level.roots, strict=True)]
     pushed = iter(level.tangents(seeds))
     # An integer result has no tangent: zeros of its own dtype stand for it.
@@ -217,7 +220,7 @@ def _checked_level(
 ) -> Level:
     level = Level(name, fn, args, kw, _numbers(argnums), has_aux)
     if len(level.outputs) != len(level.results):
-        raise InputError(f"{name}: every result of the function has to be floating point")
+        raise ValueError(f"{name}: every result of the function has to be floating point")
     return level
 
 

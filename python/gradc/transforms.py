@@ -22,7 +22,6 @@ from .compiler import Mode
 from .errors import InputError
 from .transformed import Transform
 
-
 _cache: dict[Any, Transform] = {}
 _cache_lock = threading.Lock()
 

@@ -112,15 +112,6 @@ def test_graph_break_in_a_transform(double):
     assert_points_here(error, "# a side effect")
 
 
-def test_nested_transform(double):
-    def f(x):
-        return gradc.grad(lambda y: (y**3).sum())(x).sum()  # nested
-
-    with pytest.raises(gradc.CaptureError, match="a gradc transform inside") as error:
-        gradc.grad(f)(double(3))
-    assert_points_here(error, "# nested")
-
-
 def test_shapes_that_do_not_fit(double):
     def f(x, w):
         return (x @ w).sum()  # product

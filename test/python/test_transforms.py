@@ -147,22 +147,6 @@ def test_vjp_notices_a_change_in_place(double):
         pullback(torch.ones_like(x))
 
 
-def test_result_under_an_outer_tape_raises_in_backward(double):
-    w = double(3).requires_grad_()
-    x = double(3)
-    inner = gradc.grad(lambda x: (x * x * w).sum())(x)
-    assert inner.requires_grad
-    with pytest.raises(gradc.SecondOrderError):
-        (inner * w).sum().backward()
-    leaf = x.clone().requires_grad_()
-    value, gradient = gradc.value_and_grad(lambda x: (x**3).sum())(leaf)
-    for result in (value, gradient.sum()):
-        with pytest.raises(gradc.SecondOrderError):
-            result.backward()
-    with torch.no_grad():
-        assert not gradc.grad(lambda x: (x * w).sum())(x).requires_grad
-
-
 def test_stop_gradient_of_a_tree(double):
     x = double(3)
     tree = gradc.stop_gradient({"x": x.requires_grad_(), "n": [3, None]})

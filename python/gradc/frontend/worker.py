@@ -2,8 +2,8 @@
 
 Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on
 stdin and stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions``,
-``transforms`` (see emitter.py) and ``seconds``. The answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location and
-message).
+``transforms`` (see emitter.py) and ``seconds``. The answer has ``mlir``, or ``error`` with
+``diagnostics`` (pairs of location and message).
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def lowering():
 
 def test_lowers(lowering):
     assert "math.tanh" in lowering.request(REQUEST)["mlir"]
-    assert lowering.request({"module": "nonsense", "definitions": "", "transforms": {}})["error"] == "parse"
+    assert lowering.request({**REQUEST, "module": "nonsense"})["error"] == "parse"
     assert "math.tanh" in lowering.request(REQUEST)["mlir"]
 
 
@@ -56,7 +56,7 @@ def test_time_limit_and_restart(lowering):
     lowering.seconds = 0.05
     started = time.monotonic()
     with pytest.raises(CaptureError, match=r"took longer than 0\.05 s"):
-        lowering.request({"module": long_chain(20000), "definitions": "", "transforms": {}})
+        lowering.request({**REQUEST, "module": long_chain(20000)})
     assert time.monotonic() - started < 10
     lowering.seconds = 60.0
     assert "mlir" in lowering.request(REQUEST)
