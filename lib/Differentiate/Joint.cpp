@@ -21,6 +21,16 @@ namespace mlir::grad {
 using namespace mlir;
 using namespace mlir::grad;
 
+LogicalResult mlir::grad::checkNameIsFree(Operation *op, StringRef name) {
+  Operation *other = SymbolTable::lookupSymbolIn(op->getParentOp(), name);
+  if (!other)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError("needs the name '")
+                            << name << "' for a function made from it";
+  diag.attachNote(other->getLoc()) << "rename this one, which has it already";
+  return diag;
+}
+
 /// Results of the function that get a cotangent and arguments that get a
 /// gradient.
 struct Connection {
@@ -124,6 +134,8 @@ struct JointPass : grad::impl::JointPassBase<JointPass> {
         return signalPassFailure();
       if (connection->results.empty() || connection->arguments.empty())
         continue;
+      if (failed(checkNameIsFree(func, (func.getName() + ".joint").str())))
+        return signalPassFailure();
       buildJoint(func, *connection);
       func.setPrivate();
     }

@@ -3,7 +3,7 @@
 #ifndef GRADC_DIFFERENTIATE_JOINT_H
 #define GRADC_DIFFERENTIATE_JOINT_H
 
-#include "llvm/ADT/StringRef.h"
+#include "mlir/IR/Operation.h"
 
 namespace mlir::grad {
 
@@ -13,6 +13,10 @@ inline constexpr llvm::StringLiteral kCotangentsAttr = "grad.cotangents";
 inline constexpr llvm::StringLiteral kGradientsAttr = "grad.gradients";
 /// Where each residual argument of a backward function comes from.
 inline constexpr llvm::StringLiteral kResidualsAttr = "grad.residuals";
+
+/// Refuses to give a function made from `op` a name that another one has:
+/// callers find these functions by name.
+LogicalResult checkNameIsFree(Operation *op, StringRef name);
 
 } // namespace mlir::grad
 

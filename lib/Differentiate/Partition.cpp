@@ -65,9 +65,14 @@ public:
       return failure();
     StringRef name = joint.getName();
     name.consume_back(".joint");
+    std::string forwardName = (name + ".forward").str(),
+                backwardName = (name + ".backward").str();
+    if (failed(checkNameIsFree(joint, forwardName)) ||
+        failed(checkNameIsFree(joint, backwardName)))
+      return failure();
     collectResiduals();
-    buildForward((name + ".forward").str());
-    buildBackward((name + ".backward").str());
+    buildForward(forwardName);
+    buildBackward(backwardName);
     joint.erase();
     return success();
   }

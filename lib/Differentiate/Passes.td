@@ -51,10 +51,10 @@ def LowerRegionsPass : Pass<"grad-lower-regions", "::mlir::ModuleOp"> {
 }
 
 def DifferentiatePass : Pass<"grad-differentiate", "::mlir::ModuleOp"> {
-  let summary = "expand grad.vjp and grad.jvp into code, innermost first";
+  let summary = "expand grad.vjp, grad.jvp and grad.vmap, innermost first";
   let description = [{
     Each transform becomes a call of a new private function that computes the
-    results of the callee and their derivative. Inference runs first, on a
+    results of the callee and their derivative, or the results for every row. Inference runs first, on a
     plain copy of the callee; types that were handed in are not trusted. An op
     without a derivative rule is an error when a gradient would have to pass
     through it, and no op is created for values that need no gradient.
@@ -78,6 +78,11 @@ def JointPass : Pass<"grad-joint", "::mlir::ModuleOp"> {
     a result. The attributes `grad.cotangents` (result numbers of `@f`) and
     `grad.gradients` (argument numbers of `@f`) say which is which.
   }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def PartitionPass : Pass<"grad-partition", "::mlir::ModuleOp"> {

@@ -1,9 +1,10 @@
-//===- Transforms.cpp - Expansion of vjp and jvp --------------------------===//
+//===- Transforms.cpp - Expansion of vjp, jvp and vmap --------------------===//
 
 #include "Differentiate/Transforms.h"
 
 #include "Analysis/CarriesGradient.h"
 #include "Analysis/GradientAnalysis.h"
+#include "Batch/BatchFunction.h"
 #include "Differentiate/Encodings.h"
 #include "Rules/BlockJvp.h"
 #include "Rules/BlockVjp.h"
@@ -32,15 +33,16 @@ std::string mlir::grad::describeArgument(BlockArgument argument) {
 
 /// Refuses functions that differentiation cannot take apart.
 static LogicalResult checkDifferentiable(Operation *user, func::FuncOp callee) {
+  StringRef verb = isa<VmapOp>(user) ? "batch" : "differentiate";
   if (callee.isExternal()) {
     InFlightDiagnostic diag = user->emitOpError("needs the body of '")
-                              << callee.getName() << "' to differentiate it";
+                              << callee.getName() << "' to " << verb << " it";
     diag.attachNote(callee.getLoc()) << "declared without a body here";
     return diag;
   }
   if (!callee.getBody().hasOneBlock()) {
-    InFlightDiagnostic diag = user->emitOpError("cannot differentiate '")
-                              << callee.getName()
+    InFlightDiagnostic diag = user->emitOpError("cannot ")
+                              << verb << " '" << callee.getName()
                               << "': it has unstructured control flow";
     diag.attachNote(callee.getLoc()) << "use scf.if, scf.for or scf.while";
     return diag;
@@ -312,25 +314,33 @@ LogicalResult TransformExpander::buildJvp(func::FuncOp func,
 
 FailureOr<func::FuncOp> TransformExpander::getFunction(Operation *transform) {
   auto vjp = dyn_cast<VjpOp>(transform);
-  StringRef name = vjp ? vjp.getCallee() : cast<JvpOp>(transform).getCallee();
-  auto wrt = transform->getAttrOfType<DenseI64ArrayAttr>("wrt");
+  auto vmap = dyn_cast<VmapOp>(transform);
+  StringRef name =
+      transform->getAttrOfType<FlatSymbolRefAttr>("callee").getValue();
   auto callee = symbols.lookup<func::FuncOp>(name);
   if (!callee)
     return transform->emitOpError("callee '") << name << "' is not a function";
-  Key key{callee, {vjp ? 1 : 0, wrt}};
+  // What is done to the callee: its kind is the suffix of the new name.
+  StringRef suffix = vjp ? ".vjp" : vmap ? ".vmap" : ".jvp";
+  Key key{callee,
+          {StringAttr::get(transform->getContext(), suffix),
+           vmap ? transform->getAttrDictionary() : transform->getAttr("wrt")}};
   if (func::FuncOp made = functions.lookup(key))
     return made;
   if (failed(checkDifferentiable(transform, callee)))
     return failure();
   if (llvm::is_contained(active, callee.getNameAttr()))
-    return transform->emitOpError("differentiates '")
+    return transform->emitOpError(vmap ? "batches '" : "differentiates '")
            << name << "', which contains it";
   active.push_back(callee.getNameAttr());
-  FailureOr<func::FuncOp> func = prepare(callee, vjp ? ".vjp" : ".jvp");
+  FailureOr<func::FuncOp> func = prepare(callee, suffix);
   active.pop_back();
   if (failed(func))
     return failure();
-  if (failed(vjp ? buildVjp(*func, wrt) : buildJvp(*func, wrt))) {
+  auto wrt = transform->getAttrOfType<DenseI64ArrayAttr>("wrt");
+  if (failed(vmap  ? batchFunction(*func, vmap)
+             : vjp ? buildVjp(*func, wrt)
+                   : buildJvp(*func, wrt))) {
     symbols.erase(*func);
     return failure();
   }
@@ -340,7 +350,7 @@ FailureOr<func::FuncOp> TransformExpander::getFunction(Operation *transform) {
 LogicalResult TransformExpander::expandAll(Operation *root) {
   SmallVector<Operation *> transforms;
   root->walk([&](Operation *op) {
-    if (isa<VjpOp, JvpOp>(op))
+    if (isa<VjpOp, JvpOp, VmapOp>(op))
       transforms.push_back(op);
   });
   for (Operation *transform : transforms) {

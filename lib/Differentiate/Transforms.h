@@ -1,4 +1,4 @@
-//===- Transforms.h - Expansion of vjp and jvp ------------------*- C++ -*-===//
+//===- Transforms.h - Expansion of vjp, jvp and vmap ------------*- C++ -*-===//
 //
 // Expansion works on a plain copy of the callee in which calls are inlined and
 // inner transforms are expanded already, so each level of differentiation is
@@ -44,9 +44,9 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  /// The functions made so far, by callee, kind of transform and
-  /// differentiated arguments.
-  using Key = std::pair<Operation *, std::pair<unsigned, Attribute>>;
+  /// The functions made so far, by callee, kind of transform and what else the
+  /// transform says.
+  using Key = std::pair<Operation *, std::pair<Attribute, Attribute>>;
   llvm::DenseMap<Key, func::FuncOp> functions;
   /// Callees being expanded, to refuse recursion.
   SmallVector<StringAttr> active;

@@ -30,3 +30,16 @@ func.func @recursive(%x: f32 {grad.requires_grad}) -> f32 {
   %0 = call @recursive(%x) : (f32) -> f32
   return %0 : f32
 }
+
+// -----
+
+// The functions made from one are found by name.
+// expected-error @below {{'func.func' op needs the name 'f.joint' for a function made from it}}
+func.func @f(%x: f32 {grad.requires_grad}) -> f32 {
+  return %x : f32
+}
+
+// expected-note @below {{rename this one, which has it already}}
+func.func @f.joint(%x: f32) -> f32 {
+  return %x : f32
+}
