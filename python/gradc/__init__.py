@@ -25,6 +25,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .api import compile
     from .compiler import STAGES
+    from .custom import custom_jvp, custom_vjp
     from .jacobians import hessian, hvp, jacfwd, jacrev, jvp
     from .transforms import grad, stop_gradient, value_and_grad, vjp
 
@@ -37,6 +38,8 @@ __all__ = [
     "SourceLocation",
     "UnsupportedError",
     "compile",
+    "custom_jvp",
+    "custom_vjp",
     "grad",
     "hessian",
     "hvp",
@@ -51,6 +54,8 @@ __all__ = [
 _HOME = {
     "STAGES": "compiler",
     "compile": "api",
+    "custom_jvp": "custom",
+    "custom_vjp": "custom",
     "grad": "transforms",
     "hessian": "jacobians",
     "hvp": "jacobians",

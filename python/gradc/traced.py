@@ -16,7 +16,6 @@ import torch.utils._pytree as pytree
 
 from .frontend.ops import ENTER, LEAVE, PULL, PUSH
 
-
 # What is raised here is raised under Dynamo, which knows Python's own exceptions only; capture.py
 # makes an InputError of it.
 

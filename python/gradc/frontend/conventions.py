@@ -15,7 +15,7 @@ from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of, op_name
-from .nested import nested_of
+from .nested import nested_of, placeholders_of
 from .ops import STOP, VALUE_OF
 
 _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
@@ -115,13 +115,18 @@ def carrying(graph: Graph, inputs: list[bool]) -> set[Node]:
     flags = iter(inputs)
     for node in graph.nodes:
         if node.op == "placeholder":
-            if next(flags):
+            if next(flags) and _differentiable(node.meta.get("val")):
                 result.add(node)
         elif node.op == "call_function":
             if inner := nested_of(node):
-                arguments = node.args[: len(inner.placeholders)]
+                arguments = node.args[: len(placeholders_of(inner.graph))]
                 inside = [n in result or k in inner.wrt for k, n in enumerate(arguments)]
-                result |= carrying(inner.graph, inside)
+                if not inner.rule:
+                    result |= carrying(inner.graph, inside)
+                elif any(inside):
+                    # A rule may be differentiated again, through whatever it reads.
+                    for graph in inner.rule:
+                        result |= carrying(graph, [True] * len(placeholders_of(graph)))
             if _passes(node, result):
                 result.add(node)
     return result
@@ -157,7 +162,8 @@ def check(graph: Graph, carries: set[Node]) -> None:
     for node in graph.nodes:
         name = packet_name(node)
         if inner := nested_of(node):
-            check(inner.graph, carries)
+            for called in inner.rule or (inner.graph,):
+                check(called, carries)
             continue
         if node.op == "call_function" and name in UNLOWERED:
             reason, hint = UNLOWERED[name]

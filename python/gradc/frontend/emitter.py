@@ -17,7 +17,7 @@ from torch.fx import Graph, Node
 from ..errors import UnsupportedError
 from .diagnostics import location_of, mlir_location, op_name, quote
 from .mlir_types import dtype_number, vtensor
-from .nested import Nested, nested_of
+from .nested import Nested, nested_of, placeholders_of, results_of
 from .ops import STOP, VALUE_OF
 from .outline import outline
 
@@ -52,7 +52,7 @@ class Emitted:
     """``module``: torch-dialect text. ``definitions``: the outlined functions.
 
     ``transforms`` says for each declaration that stands for a transform what it is: the function,
-    ``kind``, ``wrt``, ``rows`` and the number of the function's arguments.
+    ``kind``, ``wrt``, ``rows``, ``rule`` and the number of the function's arguments.
     ``lines`` and ``ordinals`` find the node of a line of the text and of a location's column.
     """
 
@@ -193,21 +193,28 @@ def _emit_call(w: _Writer, node: Node) -> None:
     _emit_aten(w, node)
 
 
+def _written(module: _Module, graph: Graph) -> str:
+    """The name of the function of ``graph``, which is written when it is first needed."""
+    if graph not in module.written:
+        module.written[graph] = f"grad.function.{len(module.written)}"
+        names = [node.name for node in placeholders_of(graph)]
+        _emit_function(module, module.written[graph], graph, results_of(graph), names)
+    return module.written[graph]
+
+
 def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
     """A call of the function of ``inner``, or of a declaration that stands for a transform of
     it."""
     module = w.module
-    if inner.graph not in module.written:
-        module.written[inner.graph] = f"grad.function.{len(module.written)}"
-        names = [placeholder.name for placeholder in inner.placeholders]
-        _emit_function(module, module.written[inner.graph], inner.graph, inner.results, names)
+    function, *rule = [_written(module, graph) for graph in (inner.graph, *inner.rule)]
     name = f"grad.transform.{len(module.declarations)}"
     module.transforms[name] = {
-        "function": module.written[inner.graph],
+        "function": function,
+        "rule": rule,
         "kind": inner.kind,
         "wrt": inner.wrt,
         "rows": inner.rows,
-        "arguments": len(inner.placeholders),
+        "arguments": len(placeholders_of(inner.graph)),
     }
     _call(w, node, name, list(node.args), list(node.meta["val"]), single=False)
 

@@ -1,8 +1,8 @@
 """What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
 
 ``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
-a detach and checkpointed parts are inlined. Hooks, custom autograd functions and other higher-order
-ops raise ``UnsupportedError``.
+a detach, checkpointed parts are inlined and custom autograd functions are written out with their
+rule. Hooks and other higher-order ops raise ``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
+from .autograd_function import expand
 from .diagnostics import location_of
+from .inline import inline
 
 _HIGHER_ORDER: dict[str, tuple[str, str]] = {
-    "autograd_function_apply": (
-        "a torch.autograd.Function brings a derivative of its own, which would be ignored",
-        "call it outside the compiled function, or write its forward in plain operations",
-    ),
     "register_hook": (
         "a hook on a gradient cannot run inside a compiled function",
         "apply the hook's effect to the gradients that come out",
@@ -68,6 +66,9 @@ def _function(gm: GraphModule, node: Node) -> None:
         if name in _INLINED:
             _inline(gm, node)
             return
+        if name == "autograd_function_apply":
+            expand(gm, node, _mode_before(gm, node), _visit)
+            return
         reason, hint = _HIGHER_ORDER.get(
             name,
             (
@@ -89,15 +90,20 @@ def _function(gm: GraphModule, node: Node) -> None:
         node.target = torch.ops.aten.detach.default
 
 
-def _switch(gm: GraphModule, node: Node) -> None:
-    """Inference mode stops gradients as no_grad does; leaving it restores the mode before."""
-    before = True  # both traces start with gradients on
+def _mode_before(gm: GraphModule, node: Node) -> bool:
+    """The grad mode in which ``node`` runs."""
+    mode = True  # both traces start with gradients on
     for earlier in gm.graph.nodes:
         if earlier is node:
             break
         if earlier.target is torch._C._set_grad_enabled:
-            before = bool(earlier.args[0])
-    node.meta["gradc_mode_before"] = before
+            mode = bool(earlier.args[0])
+    return mode
+
+
+def _switch(gm: GraphModule, node: Node) -> None:
+    """Inference mode stops gradients as no_grad does; leaving it restores the mode before."""
+    node.meta["gradc_mode_before"] = _mode_before(gm, node)
     # inference_mode(False) does the opposite: it turns gradients on.
     with gm.graph.inserting_before(node):
         gm.graph.call_function(torch._C._set_grad_enabled, (node.args[0] is False,))
@@ -128,22 +134,8 @@ def _inline(gm: GraphModule, node: Node) -> None:
     operands = [
         a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)
     ]
-    env: dict[Node, Any] = {}
-    remaining = iter(operands)
-    result: Any = None
     with gm.graph.inserting_before(node):
-        for inner in body.graph.nodes:
-            if inner.op == "placeholder":
-                env[inner] = next(remaining)
-            elif inner.op == "get_attr":
-                fresh = f"_inlined_{len(list(gm.named_children()))}_{inner.name}"
-                setattr(gm, fresh, getattr(body, inner.target))
-                env[inner] = gm.graph.get_attr(fresh)
-            elif inner.op == "output":
-                result = torch.fx.map_arg(inner.args[0], lambda n: env[n])
-            else:
-                env[inner] = gm.graph.node_copy(inner, lambda n: env[n])
-                _visit(gm, env[inner])
+        result = inline(gm, body, operands, _visit)
     values = list(result) if isinstance(result, (list, tuple)) else [result]
     for user in list(node.users):
         if getattr(user.target, "__name__", "") == "getitem":

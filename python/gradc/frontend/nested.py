@@ -17,9 +17,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch.fx import Graph, Node
 
-from .ops import ENTER, LEAVE, PULL, PUSH
+from ..errors import UnsupportedError
+from .diagnostics import location_of
+from .ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, LEAVE, PULL, PUSH, SEEDS, STOP
 
 META = "gradc_nested"
 
@@ -34,6 +37,8 @@ class Nested:
     """A function with a graph of its own and what is done with it.
 
     * ``kind``: ``"call"``, ``"vjp"`` or ``"jvp"``.
+    * ``rule``: functions that are the derivative of this one: a single one is a JVP rule, two are
+      the forward and the backward function of a VJP rule.
     * ``wrt``: the placeholders that are differentiated, by number.
     * ``rows``: length of the leading dimension that the cotangents or tangents have in addition, or
       -1. With rows only the derivatives are results, each with that dimension.
@@ -47,20 +52,23 @@ class Nested:
     graph: Graph
     wrt: list[int]
     rows: int = -1
+    rule: tuple[Graph, ...] = ()
 
-    @property
-    def placeholders(self) -> list[Node]:
-        return [node for node in self.graph.nodes if node.op == "placeholder"]
 
-    @property
-    def results(self) -> list[Node]:
-        return list(next(n for n in self.graph.nodes if n.op == "output").args[0])
+def placeholders_of(graph: Graph) -> list[Node]:
+    """The arguments of a function's graph."""
+    return [node for node in graph.nodes if node.op == "placeholder"]
+
+
+def results_of(graph: Graph) -> list[Node]:
+    """What a function's graph returns."""
+    return list(next(node for node in graph.nodes if node.op == "output").args[0])
 
 
 def outline_transforms(graph: Graph) -> None:
     """Rewrites every transform of ``graph`` (functional ATen ops) in place."""
-    while node := next((n for n in graph.nodes if n.target in (PULL, PUSH)), None):
-        _outline(graph, node)
+    while node := next((n for n in graph.nodes if n.target in _OUTLINE), None):
+        _OUTLINE[node.target](graph, node)
     _dissolve(graph)
 
 
@@ -140,20 +148,34 @@ class _Function:
     read: list[Node]
 
 
-def _function(inside: set[Node], roots: list[Node], outputs: list[Node]) -> _Function:
+def _function(
+    inside: set[Node],
+    roots: list[Node],
+    outputs: list[Node],
+    *,
+    last: list[Node] = (),
+    also: list[Node] = (),
+) -> _Function:
+    """The nodes ``inside`` as a graph that takes the ``roots``, what is read besides (and ``also``
+    is to be taken), and then ``last``."""
     graph = Graph()
     values: dict[Node, Node] = {}
-    for number, root in enumerate(roots):
-        values[root] = graph.placeholder(f"root_{number}")
-        values[root].meta = dict(root.meta)
-    owner = next(iter(roots)).graph
-    ordered = [node for node in owner.nodes if node in inside]
+
+    def take(node: Node) -> None:
+        values[node] = graph.placeholder(node.name)
+        values[node].meta = dict(node.meta)
+
+    for root in roots:
+        take(root)
+    ordered = [node for node in next(iter(outputs)).graph.nodes if node in inside]
     read: list[Node] = []
-    for node in [operand for n in ordered for operand in n.all_input_nodes] + list(outputs):
-        if node not in inside and node not in values:
-            values[node] = graph.placeholder(node.name)
-            values[node].meta = dict(node.meta)
+    wanted = [operand for n in ordered for operand in n.all_input_nodes]
+    for node in [*also, *wanted, *outputs]:
+        if node not in inside and node not in values and node not in last:
+            take(node)
             read.append(node)
+    for node in last:
+        take(node)
     for node in ordered:
         values[node] = graph.node_copy(node, values.__getitem__)
     graph.output(tuple(values[output] for output in outputs))
@@ -161,10 +183,99 @@ def _function(inside: set[Node], roots: list[Node], outputs: list[Node]) -> _Fun
     return _Function(graph, read)
 
 
+def _outline_rule(graph: Graph, node: Node) -> None:
+    """A function with a rule of its own, and its call."""
+    outputs, roots, seeds, derivatives = node.args
+    late = _descendants(graph, seeds)
+    body = _between(graph, roots, outputs)
+    if node.target is CUSTOM_JVP:
+        also = _function(body, roots, outputs).read
+        inside = _between(graph, [*roots, *seeds], derivatives)
+        rule = _function(inside, [*roots, *seeds], derivatives, also=also)
+        read, rules = rule.read, [rule.graph]
+    else:
+        pulled = _between(graph, seeds, derivatives)
+        backward = _function(pulled, [], derivatives, last=seeds)
+        inside = _between(graph, roots, [*outputs, *backward.read])
+        forward = _function(inside, roots, [*outputs, *backward.read])
+        read, rules = forward.read, [forward.graph, backward.graph]
+    if any(value in late for value in [*outputs, *read]):
+        raise UnsupportedError(
+            "the result of a function depends on the cotangents or tangents of its rule",
+            location=location_of(node),
+        )
+    primal = _function(body, roots, outputs, also=read)
+    # Only the arguments have a gradient by the rule: the rest is read without one.
+    with graph.inserting_before(node):
+        stopped = [_stopped(graph, value) for value in read]
+        call = graph.call_function(nested, (*roots, *stopped))
+    _fill(rules, roots, read, seeds, node.target is CUSTOM_JVP)
+    call.meta = {**node.meta, "val": [output.meta["val"] for output in outputs]}
+    call.meta[META] = Nested("call", primal.graph, [], rule=tuple(rules))
+    for user in list(node.users):
+        _pick(graph, user, call, user.args[1])
+    graph.erase_node(node)
+    _sort(graph)
+
+
+def _stopped(graph: Graph, value: Node) -> Node:
+    if not _floats([value]):
+        return value
+    new = graph.call_function(STOP, (value,))
+    new.meta = dict(value.meta)
+    return new
+
+
+def _floats(values: Iterable[Node]) -> list[Node]:
+    return [v for v in values if v.meta["val"].dtype.is_floating_point]
+
+
+def _fill(
+    rules: list[Graph], roots: list[Node], read: list[Node], seeds: list[Node], forward: bool
+) -> None:
+    """Gives a rule what the arguments that it does not know of have in addition: tangents that it
+    does not read, gradients that are zero."""
+    others = _floats(read)
+    if forward:
+        (graph,) = rules
+        placeholders = placeholders_of(graph)
+        # The graph takes the roots, the seeds and what is read; a rule takes the seeds last.
+        anchor = placeholders[-1]
+        order = placeholders[: len(roots)] + placeholders[len(roots) + len(seeds) :]
+        for node in [*order[1:], *placeholders[len(roots) : len(roots) + len(seeds)]]:
+            anchor.append(node)
+            anchor = node
+        for value in others:
+            with graph.inserting_after(anchor):
+                anchor = graph.placeholder(f"tangent_{value.name}")
+            anchor.meta = dict(value.meta)
+        return
+    graph = rules[1]
+    output = next(node for node in graph.nodes if node.op == "output")
+    zeros = []
+    for value in others:
+        example = value.meta["val"]
+        with graph.inserting_before(output):
+            zero = graph.call_function(
+                torch.ops.aten.full.default, (list(example.shape), 0), {"dtype": example.dtype}
+            )
+        zero.meta = {"val": example}
+        zeros.append(zero)
+    output.args = ((*output.args[0], *zeros),)
+
+
+_OUTLINE = {
+    PULL: _outline,
+    PUSH: _outline,
+    CUSTOM_VJP: _outline_rule,
+    CUSTOM_JVP: _outline_rule,
+}
+
+
 def _dissolve(graph: Graph) -> None:
     """Drops the boundaries of levels, which have no meaning once the transforms are outlined."""
     for node in list(graph.nodes):
-        if node.target in (ENTER, LEAVE):
+        if node.target in (ENTER, LEAVE, SEEDS):
             for user in list(node.users):
                 user.replace_all_uses_with(node.args[0][user.args[1]])
                 graph.erase_node(user)

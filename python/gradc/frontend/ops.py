@@ -14,6 +14,13 @@ A transform inside a captured function is written with four more:
 * ``gradc::leave(values)``: values that leave the level. A gradient mode around the transform
   applies to them, not to what is inside.
 
+A derivative rule of the user's is written between ``enter`` and one of
+
+* ``gradc::custom_vjp(outputs, roots, seeds, gradients)``: the ``outputs`` of ops on the ``roots``,
+  whose cotangents ``seeds`` (made by ``gradc::seeds``) lead to ``gradients`` of the roots.
+* ``gradc::custom_jvp(outputs, roots, seeds, results)``: likewise with tangents of the roots, which
+  lead to ``results``, the outputs once more and then their tangents.
+
 nested.py makes functions and ``grad.vjp``, ``grad.jvp`` and ``grad.vmap`` of them.
 
 All return fresh tensors, so functionalisation needs no rule for them.
@@ -73,6 +80,17 @@ PUSH = _define(
     _uncaptured,
     lambda outputs, roots, tangents, rows: _with_rows(outputs, rows),
 )
+SEEDS = _define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
+CUSTOM_VJP = _define(
+    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients) -> Tensor[]",
+    _uncaptured,
+    lambda outputs, roots, seeds, gradients: _fresh(outputs),
+)
+CUSTOM_JVP = _define(
+    "custom_jvp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] results) -> Tensor[]",
+    _uncaptured,
+    lambda outputs, roots, seeds, results: _fresh(outputs),
+)
 
 
 def _connection(*groups: Tensors) -> torch.Tensor | None:
@@ -87,7 +105,16 @@ def _joined(values: Tensors, connection: torch.Tensor | None) -> list[torch.Tens
 
 def _entered(xs: Tensors) -> list[torch.Tensor]:
     with torch.enable_grad():
-        return [x.detach().requires_grad_().clone() for x in xs]
+        return [x.detach().requires_grad_(_floating(x)).clone() for x in xs]
+
+
+def _ruled(outputs: Tensors, roots: Tensors, seeds: Tensors, rest: Tensors) -> list[torch.Tensor]:
+    connection = _connection(roots)
+    return [_joined([x.detach()], connection if _floating(x) else None)[0] for x in outputs]
+
+
+def _floating(x: torch.Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()
 
 
 #: What an op does to gradient paths in PyTorch's terms, for the run that finds barriers. A path of
@@ -95,6 +122,9 @@ def _entered(xs: Tensors) -> list[torch.Tensor]:
 PATHS: dict[Any, Callable] = {
     ENTER: _entered,
     LEAVE: lambda values: [v.clone() for v in values],
+    SEEDS: _entered,
+    CUSTOM_VJP: _ruled,
+    CUSTOM_JVP: _ruled,
     PULL: lambda outputs, roots, cotangents, rows: _joined(
         _with_rows(roots, rows), _connection(outputs, roots, cotangents)
     ),

@@ -160,6 +160,14 @@ def _transform(
 ) -> Any:
     """The op for a call of a declaration that stands for a transform, at the insertion point."""
     count, rows = spec["arguments"], spec["rows"]
+    if spec["kind"] == "call":
+        _attach_rule(ir, module, spec)
+        return ir.Operation.create(
+            "func.call",
+            results=types,
+            operands=operands,
+            attributes={"callee": ir.FlatSymbolRefAttr.get(spec["function"])},
+        )
     if rows < 0:
         return _derivative(ir, spec, operands, types)
     # One row's derivative is a function of its own, mapped over the rows.
@@ -193,6 +201,16 @@ def _transform(
     )
 
 
+def _attach_rule(ir: Any, module: Any, spec: dict) -> None:
+    """Names the derivative of a function in its attributes."""
+    names = [ir.FlatSymbolRefAttr.get(name) for name in spec["rule"]]
+    attributes = _function_named(ir, module, spec["function"]).attributes
+    if len(names) == 1:
+        attributes["grad.custom_jvp"] = names[0]
+    elif names:
+        attributes["grad.custom_vjp"] = ir.ArrayAttr.get(names)
+
+
 def _derivative(ir: Any, spec: dict, operands: list[Any], types: list[Any]) -> Any:
     count = spec["arguments"]
     return ir.Operation.create(
@@ -213,11 +231,14 @@ def _without_rows(ir: Any, type_: Any) -> Any:
 
 
 def _primal_types(ir: Any, module: Any, name: str) -> list[Any]:
+    type_ = _function_named(ir, module, name).attributes["function_type"]
+    return list(ir.FunctionType(ir.TypeAttr(type_).value).results)
+
+
+def _function_named(ir: Any, module: Any, name: str) -> Any:
     for operation in module.body.operations:
-        attributes = operation.operation.attributes
-        if ir.StringAttr(attributes["sym_name"]).value == name:
-            type_ = ir.TypeAttr(attributes["function_type"]).value
-            return list(ir.FunctionType(type_).results)
+        if ir.StringAttr(operation.operation.attributes["sym_name"]).value == name:
+            return operation.operation
     raise _Failure(f"finish: no function {name}", [])
 
 

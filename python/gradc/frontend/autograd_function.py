@@ -1,0 +1,149 @@
+"""``torch.autograd.Function`` in user code: its backward is the derivative.
+
+Dynamo hands over a forward and a backward graph. They are written out between the ops that frame a
+rule (ops.py). As in eager mode, a value that the forward computed and saved is a constant for a
+second derivative unless it is an argument or a result.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import UnsupportedError
+from .diagnostics import location_of
+from .inline import inline
+from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP
+
+
+def expand(
+    gm: GraphModule, node: Node, grad_mode: bool, visit: Callable[[GraphModule, Node], None]
+) -> None:
+    """Replaces ``node``, a call of ``autograd_function_apply`` that runs in ``grad_mode``.
+    ``visit`` is called with every node that is written out."""
+    forward, backward = (getattr(gm, holder.target) for holder in node.args[:2])
+    operands = list(node.args[2:])
+    if node.kwargs.get("dirty_idx"):
+        raise UnsupportedError(
+            "changes an argument in place (ctx.mark_dirty)",
+            op="torch.autograd.Function",
+            location=location_of(node),
+            hint="return a new tensor from forward",
+        )
+    for body in (forward, backward):
+        _without_frame(body)
+    with gm.graph.inserting_before(node):
+        writer = _Writer(gm, node)
+        writer.call(torch._C._set_grad_enabled, True)
+        tensors = [i for i, operand in enumerate(operands) if _is_tensor(operand)]
+        roots = writer.parts(ENTER, [operands[i] for i in tensors])
+        entered = list(operands)
+        for i, root in zip(tensors, roots, strict=True):
+            entered[i] = root
+        output, saved = inline(gm, forward, entered, visit)
+        single = isinstance(output, Node)
+        outputs = [output] if single else list(output)
+        constant = set(node.kwargs.get("non_differentiable_idx") or ())
+        live = [k for k, out in enumerate(outputs) if _is_floating(out) and k not in constant]
+        seeds = writer.parts(SEEDS, [outputs[k] for k in live])
+        cotangents: list[Any] = [
+            seeds[live.index(k)] if k in live else writer.zeros(out)
+            for k, out in enumerate(outputs)
+        ]
+        known = {*entered, *outputs}
+        kept = [
+            value if value in known or not _is_floating(value) else writer.call(STOP, value)
+            for value in saved
+        ]
+        gradients = inline(gm, backward, [*cotangents, *kept], visit)
+        gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
+        pairs = [
+            (entered[i], gradients[i])
+            for i in tensors
+            if isinstance(gradients[i], Node) and _is_floating(operands[i])
+        ]
+        results = [out if k in live else writer.detached(out) for k, out in enumerate(outputs)]
+        if live and pairs:
+            ruled = writer.parts(
+                CUSTOM_VJP,
+                [outputs[k] for k in live],
+                [root for root, _ in pairs],
+                seeds,
+                [gradient for _, gradient in pairs],
+            )
+            for k, value in zip(live, ruled, strict=True):
+                results[k] = value
+        else:
+            results = [writer.detached(out) for out in outputs]
+        writer.call(torch._C._set_grad_enabled, grad_mode)
+        left = [k for k in range(len(results)) if _is_floating(outputs[k])]
+        for k, value in zip(left, writer.parts(LEAVE, [results[k] for k in left]), strict=True):
+            results[k] = value
+    _replace(gm, node, results, single)
+
+
+class _Writer:
+    """Inserts calls that carry the source line of the function's call."""
+
+    def __init__(self, gm: GraphModule, node: Node) -> None:
+        self.gm = gm
+        self.meta = {k: v for k, v in node.meta.items() if k != "example_value"}
+
+    def call(self, target: Any, *args: Any) -> Node:
+        new = self.gm.graph.call_function(target, args)
+        new.meta = dict(self.meta)
+        return new
+
+    def parts(self, target: Any, values: list[Node], *more: list[Node]) -> list[Node]:
+        """The results of an op that returns one tensor an entry of ``values``."""
+        if not values:
+            return []
+        whole = self.call(target, values, *more)
+        found = [self.call(operator.getitem, whole, k) for k in range(len(values))]
+        for value, node in zip(values, found, strict=True):
+            node.meta["example_value"] = value.meta.get("example_value")
+        return found
+
+    def zeros(self, like: Any) -> Any:
+        return self.call(torch.zeros_like, like) if isinstance(like, Node) else None
+
+    def detached(self, value: Any) -> Any:
+        if not _is_floating(value):
+            return value
+        return self.call(torch.ops.aten.detach.default, value)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Node) and isinstance(value.meta.get("example_value"), torch.Tensor)
+
+
+def _is_floating(value: Any) -> bool:
+    example = value.meta.get("example_value") if isinstance(value, Node) else None
+    return isinstance(example, torch.Tensor) and (
+        example.is_floating_point() or example.is_complex()
+    )
+
+
+def _without_frame(body: GraphModule) -> None:
+    """Drops the switch of the grad mode around a body, which Dynamo writes: forward runs without
+    gradients for the tape's sake, and backward with them when a second derivative is wanted."""
+    switches = [n for n in body.graph.nodes if n.target is torch._C._set_grad_enabled]
+    for node in (switches[:1] + switches[-1:]) if len(switches) > 1 else []:
+        body.graph.erase_node(node)
+
+
+def _replace(gm: GraphModule, node: Node, results: list[Any], single: bool) -> None:
+    if single:
+        node.replace_all_uses_with(results[0])
+    for user in list(node.users):
+        user.replace_all_uses_with(results[user.args[1]])
+        gm.graph.erase_node(user)
+    holders = node.args[:2]
+    gm.graph.erase_node(node)
+    for holder in holders:
+        if not holder.users:
+            gm.graph.erase_node(holder)
