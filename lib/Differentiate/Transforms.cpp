@@ -9,6 +9,7 @@
 #include "Rules/BlockJvp.h"
 #include "Rules/BlockVjp.h"
 #include "Rules/TensorUtils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -170,26 +171,54 @@ static SmallVector<Value> getOutputs(func::FuncOp func) {
       }));
 }
 
+/// True for ops whose rules take tensors of dynamic shape.
+static bool takesDynamicShapes(Operation *op) {
+  return isa<tensor::ExtractOp, tensor::InsertOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp, RegionBranchOpInterface>(op);
+}
+
 /// Refuses to differentiate through values that have no zero, such as tensors
-/// of dynamic shape: a rule may ask for one anywhere.
-static LogicalResult checkTypes(func::FuncOp func, ArrayRef<Value> roots,
-                                ArrayRef<Value> outputs,
-                                const GradientAnalysis &analysis) {
+/// of dynamic shape, where a rule may ask for one, and what is in the regions
+/// of control flow and has no rule.
+static LogicalResult checkOps(func::FuncOp func, ArrayRef<Value> roots,
+                              ArrayRef<Value> outputs,
+                              const GradientAnalysis &analysis) {
   auto isRefused = [](Value value) {
     return isDifferentiableType(value.getType()) && !hasZeros(value.getType());
   };
-  for (Operation &op : func.getBody().front()) {
-    if (llvm::none_of(op.getResults(), [&](Value result) {
+  auto check = [&](Operation *op) -> LogicalResult {
+    if (llvm::none_of(op->getResults(), [&](Value result) {
           return analysis.needsGradient(result);
         }))
-      continue;
-    SmallVector<Value> values(op.getOperands());
-    llvm::append_range(values, op.getResults());
-    auto refused = llvm::find_if(values, isRefused);
+      return success();
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    auto refused = llvm::find_if(values, [&](Value value) {
+      return isRefused(value) &&
+             !(takesDynamicShapes(op) && hasZerosLike(value.getType()));
+    });
     if (refused != values.end())
-      return op.emitOpError("has no derivative rule for values of type ")
+      return op->emitOpError("has no derivative rule for values of type ")
              << refused->getType();
-  }
+    if (isa<func::FuncOp>(op->getParentOp()) ||
+        isa<DifferentiableOpInterface>(op) ||
+        llvm::none_of(getInputsOfRegionOp(op), [&](Value value) {
+          return analysis.requiresGrad(value);
+        }))
+      return success();
+    return emitNoDerivativeRule(op, [&](Operation *op, Diagnostic &diag) {
+      notePath(op, analysis, diag);
+    });
+  };
+  WalkResult result =
+      func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (failed(check(op)))
+          return WalkResult::interrupt();
+        return isa<RegionBranchOpInterface>(op) ? WalkResult::advance()
+                                                : WalkResult::skip();
+      });
+  if (result.wasInterrupted())
+    return failure();
   for (ArrayRef<Value> values : {roots, outputs}) {
     auto refused = llvm::find_if(values, isRefused);
     if (refused != values.end())
@@ -228,7 +257,7 @@ struct Derivation {
     FailureOr<GradientAnalysis> analysis =
         GradientAnalysis::compute(func, result.roots, result.outputs);
     if (failed(analysis) ||
-        failed(checkTypes(func, result.roots, result.outputs, *analysis)))
+        failed(checkOps(func, result.roots, result.outputs, *analysis)))
       return failure();
     result.analysis = std::make_shared<GradientAnalysis>(std::move(*analysis));
     // What reaches no output needs no derivative, nor a rule.

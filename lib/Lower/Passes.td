@@ -230,8 +230,8 @@ def PlanArenaPass : Pass<"grad-plan-arena", "::mlir::ModuleOp"> {
     `gradc.arena_bytes`. Buffers get offsets by their live intervals, counted in
     top-level operations and including aliases: best fit, 64-byte aligned.
     A buffer that is allocated in a loop lives as long as the loop. Buffers whose size is
-    known only while the code runs come from `gradc_rt_alloc` and live until
-    the call ends.
+    known only while the code runs come from the runtime and live until the call
+    ends, or the region in which they are allocated if nothing outlives it.
   }];
   let statistics = [
     Statistic<"numBuffers", "buffers", "buffers placed in an arena">,

@@ -17,7 +17,9 @@ static bool readsTangent(Operation *op, JvpBuilder &jvp) {
 }
 
 LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {
+  OpBuilder::InsertionGuard guard(b);
   for (Operation *op : ops) {
+    b.setInsertionPointAfter(op);
     if (!readsTangent(op, *this) ||
         llvm::none_of(op->getResultTypes(), isDifferentiableType))
       continue;

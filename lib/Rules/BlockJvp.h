@@ -24,8 +24,8 @@ public:
       : b(builder), outer(outer), needsFn(std::move(needs)),
         explain(std::move(explain)) {}
 
-  /// Runs the rules of `ops`, which are in program order. Emits at the
-  /// insertion point of the builder.
+  /// Runs the rules of `ops`, which are in program order. Emits after each op,
+  /// before whatever reads its results.
   LogicalResult run(ArrayRef<Operation *> ops);
 
   OpBuilder &builder() override { return b; }

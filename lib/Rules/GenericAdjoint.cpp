@@ -2,6 +2,7 @@
 
 #include "Rules/GenericAdjoint.h"
 
+#include "Rules/Activity.h"
 #include "Rules/BlockVjp.h"
 #include "Rules/PruneInputs.h"
 #include "Rules/TensorUtils.h"
@@ -58,9 +59,13 @@ LogicalResult GenericAdjoint::emit() {
   for (Value capture : captures)
     if (failed(emitScalar(capture, capture)))
       return failure();
-  for (tensor::ExtractOp gather : gathers)
+  for (tensor::ExtractOp gather : gathers) {
+    if (gather->getBlock() != op.getBlock())
+      return gather.emitOpError("has no derivative rule under control flow in "
+                                "the body of a structured op");
     if (failed(emitGather(gather)))
       return failure();
+  }
   return success();
 }
 
@@ -81,32 +86,8 @@ FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
   SmallVector<Operation *> clones = cloneBody(body, args, mapping);
   Value cloned = mapping.lookupOrDefault(target);
 
-  // Active: what depends on the target. Ops with regions of their own are taken
-  // whole.
   DenseSet<Value> active{cloned};
-  for (Operation *clone : clones) {
-    auto differentiable = dyn_cast<DifferentiableOpInterface>(clone);
-    bool readsInside = false;
-    clone->walk([&](Operation *inner) {
-      if (inner == clone)
-        return;
-      readsInside |= inner == cloned.getDefiningOp();
-      for (Value operand : inner->getOperands())
-        readsInside |= active.contains(operand);
-    });
-    for (OpResult result : clone->getResults()) {
-      if (!isDifferentiableType(result.getType()))
-        continue;
-      if (readsInside)
-        active.insert(result);
-      for (OpOperand &operand : clone->getOpOperands())
-        if (active.contains(operand.get()) &&
-            (!differentiable ||
-             differentiable.carriesGradient(operand, result)))
-          active.insert(result);
-    }
-  }
-
+  spreadActivity(clones, active);
   BlockVjp reverse(body, [&](Value value) { return active.contains(value); });
   SmallVector<BoundOutput> bound;
   ValueRange rest = args.drop_front(op->getNumOperands());

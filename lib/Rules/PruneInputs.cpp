@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::grad;
 
-static void eraseDeadOps(Block &block) {
+void mlir::grad::eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
       op.erase();

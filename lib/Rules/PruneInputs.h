@@ -13,6 +13,9 @@ namespace mlir::grad {
 linalg::GenericOp pruneInputs(OpBuilder &builder, linalg::GenericOp op);
 ScatterAddOp pruneInputs(OpBuilder &builder, ScatterAddOp op);
 
+/// Erases the ops of `block` whose results nobody reads.
+void eraseDeadOps(Block &block);
+
 } // namespace mlir::grad
 
 #endif // GRADC_RULES_PRUNEINPUTS_H

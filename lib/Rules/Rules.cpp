@@ -7,4 +7,5 @@ void mlir::grad::registerRules(DialectRegistry &registry) {
   registerMathRules(registry);
   registerTensorRules(registry);
   registerLinalgRules(registry);
+  registerSCFRules(registry);
 }

@@ -3,7 +3,8 @@
 // A derivative for one more op is one entry in one of the files beside this
 // one: ArithRules.cpp and MathRules.cpp hold elementwise ops, a line or two
 // each; TensorRules.cpp holds data movement; LinalgRules.cpp holds the
-// structured ops, which are differentiated through their scalar body.
+// structured ops, which are differentiated through their scalar body;
+// SCFRules.cpp holds control flow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,7 @@ void registerArithRules(DialectRegistry &registry);
 void registerMathRules(DialectRegistry &registry);
 void registerTensorRules(DialectRegistry &registry);
 void registerLinalgRules(DialectRegistry &registry);
+void registerSCFRules(DialectRegistry &registry);
 
 } // namespace mlir::grad
 

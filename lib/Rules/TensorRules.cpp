@@ -33,7 +33,7 @@ struct LinearModel : DifferentiableOpInterface::ExternalModel<Model, OpTy> {
     auto tangentOrZeros = [&](Value value) {
       Value tangent = jvp.tangent(value);
       return tangent ? tangent
-                     : zeros(jvp.builder(), op->getLoc(), value.getType());
+                     : zerosLike(jvp.builder(), op->getLoc(), value);
     };
     IRMapping mapping;
     for (Value value : op->getOperands())
@@ -69,7 +69,7 @@ struct LinearModel : DifferentiableOpInterface::ExternalModel<Model, OpTy> {
 Value takeOrZeros(VjpBuilder &vjp, Location loc, Value value) {
   if (Value taken = vjp.takeCotangent(value))
     return taken;
-  return zeros(vjp.builder(), loc, value.getType());
+  return zerosLike(vjp.builder(), loc, value);
 }
 
 /// The slice of `source` as a tensor of `type`. Slices of empty tensors do not
@@ -110,7 +110,7 @@ void accumulateSlice(VjpBuilder &vjp, Location loc, Value source,
                                                sizes, strides);
     cotangent = addInto(b, loc, old, cotangent);
   } else {
-    sum = zeros(b, loc, source.getType());
+    sum = zerosLike(b, loc, source);
   }
   vjp.setCotangent(source,
                    tensor::InsertSliceOp::create(b, loc, cotangent, sum,

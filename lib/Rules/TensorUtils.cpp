@@ -56,6 +56,22 @@ Value mlir::grad::zeros(OpBuilder &builder, Location loc, Type type) {
   return filled(builder, loc, type, 0);
 }
 
+bool mlir::grad::hasZerosLike(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? !tensor.getEncoding() : hasZeros(type);
+}
+
+Value mlir::grad::zerosLike(OpBuilder &builder, Location loc, Value value) {
+  if (hasZeros(value.getType()))
+    return zeros(builder, loc, value.getType());
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, value), element);
+  return linalg::FillOp::create(builder, loc, zeros(builder, loc, element),
+                                empty)
+      .getResult(0);
+}
+
 static Value addScalars(OpBuilder &builder, Location loc, Value x, Value y) {
   if (isa<ComplexType>(x.getType()))
     return complex::AddOp::create(builder, loc, x, y);

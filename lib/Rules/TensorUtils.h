@@ -18,7 +18,14 @@ bool hasZeros(Type type);
 /// Zero of a type for which `hasZeros` holds.
 Value zeros(OpBuilder &builder, Location loc, Type type);
 
-/// The constant `value` of such a type.
+/// True for the types of which `zerosLike` can build zeros: those, and tensors
+/// of dynamic shape without an encoding.
+bool hasZerosLike(Type type);
+
+/// Zeros of the type and shape of `value`.
+Value zerosLike(OpBuilder &builder, Location loc, Value value);
+
+/// The constant `value` of a type for which `hasZeros` holds.
 Value filled(OpBuilder &builder, Location loc, Type type, double value);
 
 /// `x + y`. A tensor sum has `x` as its destination: bufferization adds in

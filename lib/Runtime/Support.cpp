@@ -49,6 +49,15 @@ void *gradc_rt_alloc(int64_t bytes) {
   return memory;
 }
 
+void gradc_rt_free(void *memory) {
+  // Most often it is the latest.
+  std::vector<void *> &allocations = current->allocations;
+  auto it = std::find(allocations.rbegin(), allocations.rend(), memory);
+  std::swap(*it, allocations.back());
+  allocations.pop_back();
+  std::free(memory);
+}
+
 CompiledFunction::~CompiledFunction() {
   for (void *arena : freeArenas)
     std::free(arena);

@@ -68,9 +68,10 @@ extern "C" {
 /// Ends the running call with `message`; never returns.
 [[noreturn]] void gradc_rt_fail(const char *message);
 
-/// Memory whose size is known only while the code runs. It lives until the
-/// running call ends, in whichever way.
+/// Memory whose size is known only while the code runs. It lives until it is
+/// freed or the running call ends, in whichever way.
 void *gradc_rt_alloc(int64_t bytes);
+void gradc_rt_free(void *memory);
 
 /// C[m,n] = sum_k A[m,k] B[k,n], added to C when `accumulate` is not 0.
 /// Strides count elements and may be anything, also zero.

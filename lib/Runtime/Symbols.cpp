@@ -7,7 +7,9 @@ using namespace gradc;
 const std::vector<RuntimeSymbol> &gradc::runtimeSymbols() {
   static const std::vector<RuntimeSymbol> symbols = {
       {"gradc_rt_fail", reinterpret_cast<void *>(gradc_rt_fail)},
-      {"gradc_rt_alloc", reinterpret_cast<void *>(gradc_rt_alloc)},
+      // The names that MLIR gives to allocation and deallocation.
+      {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(gradc_rt_alloc)},
+      {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(gradc_rt_free)},
       {"gradc_gemm_f32", reinterpret_cast<void *>(gradc_gemm_f32)},
       {"gradc_gemm_f64", reinterpret_cast<void *>(gradc_gemm_f64)},
   };

@@ -46,11 +46,8 @@ struct FoldZeroInit : OpRewritePattern<linalg::GenericOp> {
       Value term = add.getLhs() == out ? add.getRhs() : add.getLhs();
       Value empty = tensor::EmptyOp::create(
           rewriter, op.getLoc(), type.getShape(), type.getElementType());
-      rewriter.modifyOpInPlace(op, [&] {
-        init.set(empty);
-        add.getResult().replaceAllUsesWith(term);
-        add.erase();
-      });
+      rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
+      rewriter.replaceOp(add, term);
       changed = true;
     }
     return changed ? success()

@@ -49,9 +49,36 @@ static Value materialize(OpBuilder &builder, Location loc, Value value,
       .getResult();
 }
 
+/// True when `value` may be in the buffer of an argument of `block`: it is the
+/// argument, a view of it, or an update of it.
+static bool mayBeArgument(Value value, Block *block) {
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    OpOperand *source = getDestination(result);
+    if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+            tensor::ExpandShapeOp, tensor::ReshapeOp, tensor::CastOp>(op))
+      source = &op->getOpOperand(0);
+    if (!source)
+      return false;
+    value = source->get();
+  }
+  return cast<BlockArgument>(value).getOwner() == block;
+}
+
 static void materializeFor(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   OpBuilder builder(yield);
+  // What comes from the place of another value has to leave it before that
+  // one arrives.
+  for (auto [operand, argument] :
+       llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs())) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (type && !isUpdateOf(operand.get(), argument) &&
+        mayBeArgument(operand.get(), loop.getBody()))
+      operand.set(bufferization::AllocTensorOp::create(
+          builder, loop.getLoc(), type, /*dynamicSizes=*/ValueRange(),
+          /*copy=*/operand.get()));
+  }
   for (auto [operand, argument] :
        llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs()))
     operand.set(materialize(builder, loop.getLoc(), operand.get(), argument));

@@ -123,6 +123,26 @@ private:
   int64_t end = 0;
 };
 
+/// Frees what a region allocates at its end, where nothing outlives it.
+static void freeInRegions(func::FuncOp function) {
+  function.walk([](memref::AllocOp alloc) {
+    Block *block = alloc->getBlock();
+    if (isa<func::FuncOp>(block->getParentOp()))
+      return;
+    bool escapes =
+        llvm::any_of(getAliases(alloc.getResult()), [&](Value alias) {
+          return alias != alloc.getResult() &&
+                 (isa<BlockArgument>(alias)
+                      ? alias.getParentBlock() == block
+                      : !block->findAncestorOpInBlock(*alias.getDefiningOp()));
+        });
+    if (escapes)
+      return;
+    OpBuilder builder(block->getTerminator());
+    memref::DeallocOp::create(builder, alloc.getLoc(), alloc.getResult());
+  });
+}
+
 struct PlanArenaPass : grad::impl::PlanArenaPassBase<PlanArenaPass> {
   void runOnOperation() override {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
@@ -195,6 +215,7 @@ struct PlanArenaPass : grad::impl::PlanArenaPassBase<PlanArenaPass> {
       ++numBuffers;
     }
     arenaBytes += bytes;
+    freeInRegions(function);
   }
 };
 } // namespace

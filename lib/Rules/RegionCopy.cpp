@@ -1,0 +1,114 @@
+//===- RegionCopy.cpp - Derivatives of the ops in a region ----------------===//
+
+#include "Rules/RegionCopy.h"
+
+#include "Rules/TensorUtils.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::grad;
+
+void RegionCopy::clone(OpBuilder &builder, Block &block, ValueRange arguments) {
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &op : block.without_terminator()) {
+    ops.push_back(builder.clone(op, mapping));
+    op.walk([&](Operation *inner) {
+      for (Value result : inner->getResults())
+        setOriginal(mapping.lookup(result), result);
+      for (Region &region : inner->getRegions())
+        for (Block &nested : region)
+          for (Value argument : nested.getArguments())
+            setOriginal(mapping.lookup(argument), argument);
+    });
+  }
+}
+
+SmallVector<Value> RegionCopy::lookup(ValueRange values) const {
+  return llvm::map_to_vector(values,
+                             [&](Value value) { return lookup(value); });
+}
+
+BlockVjp RegionCopy::startVjp(OpBuilder &builder, VjpBuilder &outer) const {
+  return BlockVjp(builder, [this, &outer](Value value) {
+    Value original = getOriginal(value);
+    return outer.needs(original ? original : value);
+  });
+}
+
+FailureOr<SmallVector<Value>>
+RegionCopy::runJvp(OpBuilder &builder, JvpBuilder &outer,
+                   function_ref<void(BlockJvp &)> start,
+                   ValueRange originals) const {
+  auto needs = [this, &outer](Value value) {
+    Value original = getOriginal(value);
+    return outer.needs(original ? original : value);
+  };
+  BlockJvp inner(builder, &outer, needs);
+  start(inner);
+  // What reaches no output needs no derivative, nor a rule.
+  SmallVector<Operation *> needed;
+  llvm::copy_if(ops, std::back_inserter(needed), [&](Operation *op) {
+    return llvm::any_of(op->getResults(), needs);
+  });
+  if (failed(inner.run(needed)))
+    return failure();
+  SmallVector<Value> tangents;
+  for (Value original : originals) {
+    Value value = lookup(original);
+    Value tangent = inner.tangent(value);
+    tangents.push_back(tangent ? tangent
+                               : zerosLike(builder, value.getLoc(), value));
+  }
+  return tangents;
+}
+
+LogicalResult mlir::grad::runInPlace(const RegionCopy &copy,
+                                     ArrayRef<Operation *> ops,
+                                     ValueRange results, ValueRange values,
+                                     const llvm::SetVector<Value> &inputs,
+                                     VjpBuilder &vjp) {
+  BlockVjp inner = copy.startVjp(vjp.builder(), vjp);
+  for (Value input : inputs)
+    if (Value cotangent = vjp.takeCotangent(input))
+      inner.setCotangent(input, cotangent);
+  for (auto [result, value] : llvm::zip_equal(results, values))
+    inner.accumulate(value, vjp.cotangent(result));
+  if (failed(inner.run(ops)))
+    return failure();
+  for (Value input : inputs)
+    if (Value cotangent = inner.cotangent(input))
+      vjp.setCotangent(input, cotangent);
+  return success();
+}
+
+llvm::SetVector<Value>
+mlir::grad::getNeededCaptures(MutableArrayRef<Region> regions,
+                              VjpBuilder &vjp) {
+  llvm::SetVector<Value> captures;
+  getUsedValuesDefinedAbove(regions, captures);
+  captures.remove_if([&](Value value) { return !vjp.needs(value); });
+  return captures;
+}
+
+void mlir::grad::eraseAssertions(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    op->walk([](cf::AssertOp assertion) { assertion.erase(); });
+}
+
+void mlir::grad::supersede(Operation *op, ValueRange values) {
+  op->replaceAllUsesWith(values.take_front(op->getNumResults()));
+  eraseAssertions(op);
+}
+
+void mlir::grad::supersedeWithTangents(Operation *op, Operation *both,
+                                       ArrayRef<unsigned> active,
+                                       JvpBuilder &jvp) {
+  supersede(op, both->getResults());
+  ValueRange tangents =
+      ValueRange(both->getResults()).drop_front(op->getNumResults());
+  for (auto [number, tangent] : llvm::zip_equal(active, tangents)) {
+    jvp.setTangent(op->getResult(number), tangent);
+    jvp.setTangent(both->getResult(number), tangent);
+  }
+}
