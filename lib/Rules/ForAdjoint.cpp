@@ -56,7 +56,7 @@ void ForAdjoint::collectState() {
       invariant.push_back(number);
       if (vjp.needs(argument))
         captures.insert(loop.getInits()[number]);
-    } else if (vjp.needs(argument)) {
+    } else if (vjp.needs(argument) || vjp.needs(loop.getResult(number))) {
       active.push_back(number);
     }
   }
@@ -300,8 +300,9 @@ LogicalResult ForAdjoint::emitInSegments() {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
   auto standsForState = [&](ValueRange values) {
-    for (auto [value, argument] : llvm::zip(values, loop.getRegionIterArgs()))
-      nest.setOriginal(value, argument);
+    for (auto [value, argument, result] :
+         llvm::zip(values, loop.getRegionIterArgs(), loop.getResults()))
+      nest.setOriginal(value, vjp.needs(argument) ? Value(argument) : result);
   };
   /// A loop of `trips` iterations from iteration `first` on.
   auto buildLoop =

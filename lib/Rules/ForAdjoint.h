@@ -49,7 +49,8 @@ private:
   OpBuilder &b;
   Location loc;
 
-  /// Carried values that get a cotangent in each iteration, by number.
+  /// Carried values that get a cotangent, by number. What only the last
+  /// iteration yields is among them.
   SmallVector<unsigned> active;
   /// Carried values that no iteration changes, by number.
   SmallVector<unsigned> invariant;

@@ -8,11 +8,14 @@
 using namespace mlir;
 using namespace mlir::grad;
 
-/// Numbers of `values` whose tangent is used.
-static SmallVector<unsigned> getActive(ValueRange values, JvpBuilder &jvp) {
+/// Numbers of the values whose tangent is used. A loop forwards the same to
+/// `arguments` and `results`.
+static SmallVector<unsigned> getActive(ValueRange arguments, ValueRange results,
+                                       JvpBuilder &jvp) {
   SmallVector<unsigned> active;
-  for (auto [number, value] : llvm::enumerate(values))
-    if (isDifferentiableType(value.getType()) && jvp.needs(value))
+  for (auto [number, argument, result] : llvm::enumerate(arguments, results))
+    if (isDifferentiableType(result.getType()) &&
+        (jvp.needs(argument) || jvp.needs(result)))
       active.push_back(number);
   return active;
 }
@@ -63,7 +66,8 @@ copyBlock(OpBuilder &body, Block &block, ValueRange arguments,
 LogicalResult mlir::grad::emitForJvp(scf::ForOp loop, JvpBuilder &jvp) {
   OpBuilder &b = jvp.builder();
   Location loc = loop.getLoc();
-  SmallVector<unsigned> active = getActive(loop.getRegionIterArgs(), jvp);
+  SmallVector<unsigned> active =
+      getActive(loop.getRegionIterArgs(), loop.getResults(), jvp);
   auto both = scf::ForOp::create(b, loc, loop.getLowerBound(),
                                  loop.getUpperBound(), loop.getStep(),
                                  withTangents(loop.getInits(), active, jvp),
@@ -85,12 +89,10 @@ LogicalResult mlir::grad::emitForJvp(scf::ForOp loop, JvpBuilder &jvp) {
 LogicalResult mlir::grad::emitWhileJvp(scf::WhileOp loop, JvpBuilder &jvp) {
   OpBuilder &b = jvp.builder();
   Location loc = loop.getLoc();
-  SmallVector<unsigned> before = getActive(loop.getBeforeArguments(), jvp);
-  SmallVector<unsigned> after = getActive(loop.getAfterArguments(), jvp);
-  for (unsigned number : getActive(loop.getResults(), jvp))
-    if (!llvm::is_contained(after, number))
-      after.push_back(number);
-  llvm::sort(after);
+  SmallVector<unsigned> before =
+      getActive(loop.getBeforeArguments(), loop.getBeforeArguments(), jvp);
+  SmallVector<unsigned> after =
+      getActive(loop.getAfterArguments(), loop.getResults(), jvp);
   SmallVector<Type> types(loop.getResultTypes());
   for (unsigned number : after)
     types.push_back(types[number]);

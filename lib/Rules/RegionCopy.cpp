@@ -10,6 +10,8 @@ using namespace mlir;
 using namespace mlir::grad;
 
 void RegionCopy::clone(OpBuilder &builder, Block &block, ValueRange arguments) {
+  // A region clones without the arguments that are mapped already.
+  mapping.clear();
   mapping.map(block.getArguments(), arguments);
   for (Operation &op : block.without_terminator()) {
     ops.push_back(builder.clone(op, mapping));

@@ -23,7 +23,8 @@ public:
   /// `builder`, with `arguments` for the arguments of the block.
   void clone(OpBuilder &builder, Block &block, ValueRange arguments);
 
-  /// The copy of `original`; values from outside stand for themselves.
+  /// The copy of `original` in the block cloned last; values from outside stand
+  /// for themselves.
   Value lookup(Value original) const {
     return mapping.lookupOrDefault(original);
   }
