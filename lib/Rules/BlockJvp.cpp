@@ -25,7 +25,8 @@ LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {
       continue;
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
     if (!differentiable)
-      return emitNoDerivativeRule(op, explain);
+      return explain ? emitNoDerivativeRule(op, explain)
+                     : emitNoDerivativeRule(op, nullptr);
     if (failed(differentiable.emitJvp(*this)))
       return failure();
   }

@@ -15,7 +15,8 @@ LogicalResult BlockVjp::run(ArrayRef<Operation *> ops) {
       continue;
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
     if (!differentiable)
-      return emitNoDerivativeRule(op, explain);
+      return explain ? emitNoDerivativeRule(op, explain)
+                     : emitNoDerivativeRule(op, nullptr);
     if (failed(differentiable.emitVjp(*this)))
       return failure();
   }

@@ -25,7 +25,7 @@ static Operation *createLike(OpBuilder &b, Operation *op, TypeRange types) {
 }
 
 LogicalResult mlir::grad::emitBranchVjp(Operation *op, VjpBuilder &vjp) {
-  llvm::SetVector<Value> captures = getNeededCaptures(op->getRegions(), vjp);
+  llvm::SetVector<Value> captures = getNeededCaptures(op, vjp);
   if (captures.empty())
     return success();
   OpBuilder &b = vjp.builder();

@@ -50,7 +50,7 @@ LogicalResult ForAdjoint::emit() {
 //===----------------------------------------------------------------------===//
 
 void ForAdjoint::collectState() {
-  captures = getNeededCaptures(loop->getRegions(), vjp);
+  captures = getNeededCaptures(loop, vjp);
   for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
     if (loop.getYieldedValues()[number] == argument) {
       invariant.push_back(number);

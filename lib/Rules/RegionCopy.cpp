@@ -4,7 +4,6 @@
 
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -84,12 +83,23 @@ LogicalResult mlir::grad::runInPlace(const RegionCopy &copy,
   return success();
 }
 
-llvm::SetVector<Value>
-mlir::grad::getNeededCaptures(MutableArrayRef<Region> regions,
-                              VjpBuilder &vjp) {
+llvm::SetVector<Value> mlir::grad::getNeededCaptures(Operation *op,
+                                                     VjpBuilder &vjp) {
+  // The body of a structured op that is being built is not in the op yet, and
+  // what MLIR has for this asks for the regions above.
+  DenseSet<Value> inside;
   llvm::SetVector<Value> captures;
-  getUsedValuesDefinedAbove(regions, captures);
-  captures.remove_if([&](Value value) { return !vjp.needs(value); });
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    for (Region &region : inner->getRegions())
+      for (Block &block : region)
+        inside.insert_range(block.getArguments());
+    if (inner == op)
+      return;
+    inside.insert_range(inner->getResults());
+    for (Value value : inner->getOperands())
+      if (!inside.contains(value) && vjp.needs(value))
+        captures.insert(value);
+  });
   return captures;
 }
 

@@ -62,10 +62,9 @@ LogicalResult runInPlace(const RegionCopy &copy, ArrayRef<Operation *> ops,
                          ValueRange results, ValueRange values,
                          const llvm::SetVector<Value> &inputs, VjpBuilder &vjp);
 
-/// The values from outside of `regions` that they read and that need a
+/// The values from outside that the regions of `op` read and that need a
 /// cotangent.
-llvm::SetVector<Value> getNeededCaptures(MutableArrayRef<Region> regions,
-                                         VjpBuilder &vjp);
+llvm::SetVector<Value> getNeededCaptures(Operation *op, VjpBuilder &vjp);
 
 /// Erases the assertions in `ops`, which others make as well.
 void eraseAssertions(ArrayRef<Operation *> ops);

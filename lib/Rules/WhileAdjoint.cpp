@@ -52,7 +52,7 @@ static Value countIterations(scf::WhileOp loop) {
 LogicalResult mlir::grad::emitWhileVjp(scf::WhileOp loop, VjpBuilder &vjp) {
   OpBuilder &b = vjp.builder();
   Location loc = loop.getLoc();
-  llvm::SetVector<Value> inputs = getNeededCaptures(loop->getRegions(), vjp);
+  llvm::SetVector<Value> inputs = getNeededCaptures(loop, vjp);
   inputs.insert_range(loop.getInits());
   if (llvm::none_of(inputs, [&](Value input) { return vjp.needs(input); }))
     return success();

@@ -37,13 +37,17 @@ func.func @jvp(%x: f32) -> f32 {
 
 // -----
 
-// Control flow has no rule; what it reads from outside is on the path too.
+// An op in a region needs a rule as well; what it reads from outside is on the
+// path too.
 // expected-note @below {{requires a gradient because it depends on argument 0}}
 func.func private @f(%x: f32, %c: i1) -> f32 {
-  // expected-error @below {{'scf.if' op has no derivative rule}}
-  // expected-note @below {{stop the gradient in front of it}}
   %0 = scf.if %c -> f32 {
-    %1 = math.sin %x : f32
+    // expected-error @below {{'scf.execute_region' op has no derivative rule}}
+    // expected-note @below {{stop the gradient in front of it}}
+    %1 = scf.execute_region -> f32 {
+      %2 = math.sin %x : f32
+      scf.yield %2 : f32
+    }
     scf.yield %1 : f32
   } else {
     scf.yield %x : f32

@@ -49,9 +49,9 @@ static Value materialize(OpBuilder &builder, Location loc, Value value,
       .getResult();
 }
 
-/// True when `value` may be in the buffer of an argument of `block`: it is the
-/// argument, a view of it, or an update of it.
-static bool mayBeArgument(Value value, Block *block) {
+/// The value in whose buffer `value` may be: itself, or what it is a view or an
+/// update of.
+static Value getPlace(Value value) {
   while (auto result = dyn_cast<OpResult>(value)) {
     Operation *op = result.getOwner();
     OpOperand *source = getDestination(result);
@@ -59,22 +59,23 @@ static bool mayBeArgument(Value value, Block *block) {
             tensor::ExpandShapeOp, tensor::ReshapeOp, tensor::CastOp>(op))
       source = &op->getOpOperand(0);
     if (!source)
-      return false;
+      break;
     value = source->get();
   }
-  return cast<BlockArgument>(value).getOwner() == block;
+  return value;
 }
 
 static void materializeFor(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   OpBuilder builder(yield);
-  // What comes from the place of another value has to leave it before that
-  // one arrives.
-  for (auto [operand, argument] :
-       llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs())) {
+  // Values arrive one after the other. What is in the place of an earlier one
+  // has to leave it before.
+  ArrayRef<BlockArgument> arguments = loop.getRegionIterArgs();
+  for (OpOperand &operand : yield->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (type && !isUpdateOf(operand.get(), argument) &&
-        mayBeArgument(operand.get(), loop.getBody()))
+    if (type && llvm::is_contained(
+                    arguments.take_front(operand.getOperandNumber()),
+                    getPlace(operand.get())))
       operand.set(bufferization::AllocTensorOp::create(
           builder, loop.getLoc(), type, /*dynamicSizes=*/ValueRange(),
           /*copy=*/operand.get()));

@@ -179,14 +179,11 @@ func.func private @body(%x: tensor<4xf32>, %c: tensor<4xi1>) -> tensor<4xf32> {
       iterator_types = ["parallel"]
   } ins(%x, %c : tensor<4xf32>, tensor<4xi1>) outs(%x : tensor<4xf32>) {
   ^bb0(%a: f32, %b: i1, %o: f32):
-    // expected-error @below {{'scf.if' op has no derivative rule}}
+    // expected-error @below {{'scf.execute_region' op has no derivative rule}}
     // expected-note @below {{stop the gradient in front of it, or give the op a rule}}
-    %0 = scf.if %b -> f32 {
+    %0 = scf.execute_region -> f32 {
       %1 = math.exp %a : f32
       scf.yield %1 : f32
-    } else {
-      %2 = arith.constant 0.0 : f32
-      scf.yield %2 : f32
     }
     linalg.yield %0 : f32
   } -> tensor<4xf32>
