@@ -58,6 +58,15 @@ void gradc_rt_free(void *memory) {
   std::free(memory);
 }
 
+float gradc_truncate_bf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  bits = value == value ? (bits + 0x7fff + ((bits >> 16) & 1)) >> 16 : 0x7fc0;
+  float result;
+  std::memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
 CompiledFunction::~CompiledFunction() {
   for (void *arena : freeArenas)
     std::free(arena);

@@ -73,6 +73,11 @@ extern "C" {
 void *gradc_rt_alloc(int64_t bytes);
 void gradc_rt_free(void *memory);
 
+/// `value` rounded to bf16, for targets that have no instruction: the code
+/// generator calls it by the name that compiler runtimes give it. A bf16 is
+/// returned in the low half of the register of a float.
+float gradc_truncate_bf16(float value);
+
 /// C[m,n] = sum_k A[m,k] B[k,n], added to C when `accumulate` is not 0.
 /// Strides count elements and may be anything, also zero.
 void gradc_gemm_f32(const float *a, const float *b, float *c, int64_t m,

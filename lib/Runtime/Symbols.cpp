@@ -10,6 +10,7 @@ const std::vector<RuntimeSymbol> &gradc::runtimeSymbols() {
       // The names that MLIR gives to allocation and deallocation.
       {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(gradc_rt_alloc)},
       {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(gradc_rt_free)},
+      {"__truncsfbf2", reinterpret_cast<void *>(gradc_truncate_bf16)},
       {"gradc_gemm_f32", reinterpret_cast<void *>(gradc_gemm_f32)},
       {"gradc_gemm_f64", reinterpret_cast<void *>(gradc_gemm_f64)},
   };

@@ -23,6 +23,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from ..errors import CaptureError, UnsupportedError
+from .conventions import REFUSED
 from .diagnostics import location_of, op_name
 from .ops import PATHS, STOP, VALUE_OF
 
@@ -43,6 +44,8 @@ _SHAPE_ONLY = {
     aten.new_empty,
     aten.new_empty_strided,
 }
+
+_STRIDED = {aten.as_strided.default, aten.as_strided_scatter.default}
 
 # Eager forbids writing into one of several views; internal code does it through the unsafe forms,
 # which share memory all the same but are not tracked as views. The trace shows the safe form for
@@ -193,6 +196,7 @@ class _Marker:
                 location=location_of(node),
                 hint="use the form of the operation that returns new tensors",
             )
+        self._check_strides(node)
         before = {n: _has_path(self.eager[n]) for n in node.all_input_nodes}
         value = self._run(node)
         outputs = list(_tensors(value))
@@ -207,6 +211,18 @@ class _Marker:
             force = torch.is_grad_enabled() and not any(map(_has_path, outputs))
             new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
         self._bind(node, value, new)
+
+    def _check_strides(self, node: Node) -> None:
+        """A strided view means memory; only what lies there in logical order is known later on."""
+        if node.target not in _STRIDED:
+            return
+        x = self.eager[node.args[0]]
+        whole = x.untyped_storage().nbytes() == x.numel() * x.element_size()
+        if not (whole and x.is_contiguous()):
+            reason, hint = REFUSED["as_strided"]
+            raise UnsupportedError(
+                reason, op=op_name(node), location=location_of(node), hint=hint
+            )
 
     def _written(self, node: Node) -> list[Node]:
         """The tensors an ATen op writes in place, by its schema."""

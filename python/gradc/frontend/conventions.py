@@ -22,11 +22,13 @@ _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
 
 REFUSED: dict[str, tuple[str, str]] = {
     "as_strided": (
-        "reads memory by strides, which a functional program does not have",
+        "reads memory of another layout than the tensor's own by strides",
+        "call contiguous() before it, or use view, transpose, unfold or indexing",
+    ),
+    "as_strided_": (
+        "changes the layout of a tensor in place",
         "use view, transpose, unfold or indexing instead",
     ),
-    "cummax": ("has no lowering", _WAY_OUT),
-    "cummin": ("has no lowering", _WAY_OUT),
     "logcumsumexp": ("the derivative of its scan is not known to the compiler", _WAY_OUT),
     "fmax": ("its treatment of ties and NaN would be lost", "use torch.maximum"),
     "fmin": ("its treatment of ties and NaN would be lost", "use torch.minimum"),
@@ -52,30 +54,24 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 # Refused with or without a gradient: torch-mlir makes ops of its tm_tensor dialect of them, which
 # MLIR does not have (and for some it aborts).
-_SCATTER = (
-    "is a scatter, which has no lowering yet",
-    "write slices (x[2:4] = y) or choose with torch.where under a mask",
+_SCATTER = ("writes a number of elements that depends on data", "choose with torch.where")
+_REDUCE = (
+    "reduces with a product or an extremum at computed positions",
+    'use reduce="sum" or "mean", or torch.where over a mask for each position',
 )
-_ORDER = ("sorts, which has no lowering yet", "use max, min or argmax, or sort outside")
 UNLOWERED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("sort", "topk", "kthvalue", "median", "mode"), _ORDER),
-    **dict.fromkeys(
-        (
-            "index_put",
-            "_unsafe_index_put",
-            "scatter",
-            "scatter_add",
-            "scatter_reduce",
-            "index_add",
-            "index_copy",
-            "index_fill",
-            "masked_scatter",
-            "put",
-            "max_unpool2d",
-            "bincount",
-        ),
-        _SCATTER,
+    "mode": ("counts equal elements, which has no lowering yet", "call it outside"),
+    "index_put": _SCATTER,
+    "_unsafe_index_put": _SCATTER,
+    "masked_scatter": _SCATTER,
+    "scatter_reduce": _REDUCE,
+    "index_reduce": _REDUCE,
+    "scatter": (
+        "multiplies at computed positions",
+        "use scatter or scatter_add without reduce=",
     ),
+    "max_unpool2d": ("is a scatter, which has no lowering yet", "use upsampling or slices"),
+    "bincount": ("has a result whose size depends on data", "call it outside"),
 }
 
 # fmt: off
@@ -93,7 +89,7 @@ KEPT = frozenset("""
     unflatten flatten reshape col2im im2col _reshape_alias contiguous to
 """.split())
 
-OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices".split())
+OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices add_at".split())
 # fmt: on
 
 _SHAPE_ONLY = frozenset(

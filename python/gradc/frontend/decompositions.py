@@ -22,7 +22,9 @@ from .normalisation import NORMALISATION_COMPOSITES, NORMALISATION_DECOMPOSITION
 from .numerics import compute_in, normal_dims
 from .randomness import RANDOM_COMPOSITES, RANDOM_DECOMPOSITIONS
 from .reductions import REDUCTION_COMPOSITES, REDUCTION_DECOMPOSITIONS
+from .scatters import SCATTER_DECOMPOSITIONS
 from .softmax import SOFTMAX_COMPOSITES, SOFTMAX_DECOMPOSITIONS
+from .sorting import SORTING_DECOMPOSITIONS
 
 aten = torch.ops.aten
 
@@ -39,33 +41,6 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1)
 def _copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     """What an in-place copy leaves behind: the source in the target's shape and dtype."""
     return source.to(x.dtype).expand(x.shape).clone()
-
-
-def _index_put(
-    x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
-) -> Tensor:
-    """One value under a boolean mask is a choice; torch-mlir makes a scatter of it."""
-    mask = indices[0]
-    if accumulate or len(indices) != 1 or mask.dtype is not torch.bool or values.numel() != 1:
-        return NotImplemented
-    mask = mask.reshape([*mask.shape, *[1] * (x.ndim - mask.ndim)])
-    return torch.where(mask, values.reshape([]), x)
-
-
-def _scatter(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """One index a row is a choice by comparison (one-hot); torch-mlir makes a scatter of it."""
-    dim = dim % max(x.ndim, 1)
-    row = [1 if d == dim else size for d, size in enumerate(x.shape)]
-    if x.ndim == 0 or list(index.shape) != row:
-        return NotImplemented
-    positions = torch.arange(x.shape[dim], device=x.device)
-    positions = positions.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
-    return torch.where(positions == index, value, x).to(x.dtype)
-
-
-def _scatter_source(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """As a scatter of one value, from a source of the index's shape."""
-    return _scatter(x, dim, index, source) if source.shape == index.shape else NotImplemented
 
 
 def _split_sizes(x: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple:
@@ -109,8 +84,7 @@ COMPOSITES: dict[Any, Callable] = {
     **SOFTMAX_COMPOSITES,
     **REDUCTION_COMPOSITES,
     **RANDOM_COMPOSITES,
-    aten.as_strided.default: _refusing("as_strided"),
-    aten.as_strided_.default: _refusing("as_strided"),
+    aten.as_strided_.default: _refusing("as_strided_"),
 }
 
 _OWN: dict[Any, Callable] = {
@@ -125,15 +99,14 @@ _OWN: dict[Any, Callable] = {
     aten.squeeze.dims: lambda x, dim: _squeeze(x, dim) if len(dim) else x.view(x.shape),
     aten.fmod.Scalar: _scalar_operand(torch.fmod),
     aten.remainder.Scalar: _scalar_operand(torch.remainder),
-    aten.index_put.default: _index_put,
-    aten.scatter.value: _scatter,
-    aten.scatter.src: _scatter_source,
     **NORMALISATION_DECOMPOSITIONS,
     **SOFTMAX_DECOMPOSITIONS,
     **REDUCTION_DECOMPOSITIONS,
     **RANDOM_DECOMPOSITIONS,
     **ACTIVATION_DECOMPOSITIONS,
     **LOSS_DECOMPOSITIONS,
+    **SCATTER_DECOMPOSITIONS,
+    **SORTING_DECOMPOSITIONS,
 }
 
 # Ops that must arrive whole: outlined with their own convention, drawn outside, or better in
