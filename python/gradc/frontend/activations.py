@@ -46,14 +46,22 @@ def _hardtanh(x: Tensor, low: float = -1.0, high: float = 1.0) -> Tensor:
     return where(x <= low, low, where(x >= high, high, x))
 
 
+_SIXTH = float(torch.tensor(1.0) / 6.0)
+
+
 def _hardsigmoid(x: Tensor) -> Tensor:
-    """0 at the bounds."""
-    return where(x <= -3.0, 0.0, where(x >= 3.0, 1.0, (x + 3.0) / 6.0))
+    """0 at the bounds and for NaN; inside, eager's slope is the sixth of f32."""
+    inside = (x > -3.0) & (x < 3.0)
+    value = where(x <= -3.0, 0.0, where(x >= 3.0, 1.0, (x + 3.0) / 6.0))
+    return VALUE_OF(value, where(inside, x, 0.0) * _SIXTH)
 
 
 def _hardswish(x: Tensor) -> Tensor:
-    """0 at -3, 1 at 3."""
-    return where(x <= -3.0, 0.0, where(x >= 3.0, x, x * (x + 3.0) / 6.0))
+    """0 at -3, 1 at 3 and for NaN; the parabola never sees infinities."""
+    low, inside = x <= -3.0, (x > -3.0) & (x < 3.0)
+    part = where(inside, x, 0.0)
+    path = where(low, 0.0, where(inside, part * (part + 3.0) / 6.0, x))
+    return VALUE_OF(where(low, x * 0.0, path), path)
 
 
 def _leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
@@ -62,10 +70,10 @@ def _leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
 
 
 def _elu(x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
-    """The negative branch never sees large positive values."""
-    positive = x > 0
-    negative = torch.expm1(where(positive, 0.0, x) * input_scale) * (alpha * scale)
-    return where(positive, x * scale, negative)
+    """The negative branch never sees large positive values; NaN takes the positive one."""
+    negative = x <= 0
+    curve = torch.expm1(where(negative, x, 0.0) * input_scale) * (alpha * scale)
+    return where(negative, curve, x * scale)
 
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -94,20 +102,24 @@ def _log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _clamp(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
-    """1 at the bounds."""
+    """1 at the bounds, 0 for NaN."""
     if not (x.is_floating_point() or isinstance(low, float) or isinstance(high, float)):
         return NotImplemented
     if not x.is_floating_point():
         x = x.to(torch.get_default_dtype())
+    value, inside = x, None
     if low is not None:
-        x = where(x < low, low, x)
+        value, inside = where(value < low, low, value), x >= low
     if high is not None:
-        x = where(x > high, high, x)
-    return x
+        below = x <= high
+        value = where(value > high, high, value)
+        inside = below if inside is None else inside & below
+    return value if inside is None else VALUE_OF(value, where(inside, x, 0.0))
 
 
 def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
-    """1 at the bounds for the input, and for a bound that alone is the result; NaN bounds win."""
+    """1 at the bounds for the input, 0 for NaN; a bound has the gradient where it alone is the
+    result, the lower one only where it is below the upper; NaN bounds win."""
     dtype = x.dtype
     for bound in (low, high):
         if bound is not None:
@@ -115,21 +127,28 @@ def _clamp_tensor(x: Tensor, low: Tensor | None = None, high: Tensor | None = No
     if not dtype.is_floating_point:
         return NotImplemented
     x = x.to(dtype)
-    out = x
+    low, high = (None if bound is None else bound.to(dtype) for bound in (low, high))
+    value, path, inside = x, 0.0, None
     if low is not None:
-        low = low.to(dtype)
-        if high is not None:  # a lower bound that meets the upper one has no gradient
-            low = where(low < high, low, STOP(low))
-        out = where((out < low) | (low != low), low, out)
+        value = where((value < low) | (low != low), low, value)
+        inside, used = x >= low, x < low
+        if high is not None:
+            used = used & (low < high)
+        path = path + where(used, low, 0.0)
     if high is not None:
-        high = high.to(dtype)
-        out = where((out > high) | (high != high), high, out)
-    return out
+        value = where((value > high) | (high != high), high, value)
+        below, used = x <= high, x > high
+        if low is not None:
+            used = used | (high < low)
+        inside = below if inside is None else inside & below
+        path = path + where(used, high, 0.0)
+    return value if inside is None else VALUE_OF(value, path + where(inside, x, 0.0))
 
 
 def _softshrink(x: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 on the closed interval."""
-    return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, x * 0.0))
+    """0 on the closed interval, 1 for NaN."""
+    inside = (x >= -lambd) & (x <= lambd)
+    return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, where(inside, x * 0.0, x)))
 
 
 def _sigmoid(x: Tensor) -> Tensor:
@@ -150,22 +169,83 @@ def _silu(x: Tensor) -> Tensor:
 
 
 def _xlogy(x: Tensor, y: Tensor) -> Tensor:
-    """0 at x = 0 where log y is not finite; elsewhere the derivative is log y, also at x = 0."""
-    zero = (x == 0) & ((y <= 0) | (y == math.inf))
-    return where(zero, 0.0, x * torch.log(where(zero, 1.0, y)))
+    """In x the derivative is log y, but 0 at x = 0 where y <= 0; in y it is x / y, 0/0 at the
+    origin."""
+    value = where((x == 0) & (y == y), 0.0, x * torch.log(y))
+    return VALUE_OF(value, where((x == 0) & (y <= 0), STOP(x), x) * torch.log(y))
 
 
-def _logaddexp(x: Tensor, y: Tensor) -> Tensor:
-    """Eager's value; the path through shifted exponentials has the right derivatives at ties."""
-    x, y = torch.broadcast_tensors(x, y)
-    top = STOP(where((x >= y) | (x != x), x, y))
-    top = where(top.abs() == math.inf, 0.0, top)
-    path = torch.log(torch.exp(x - top) + torch.exp(y - top)) + top
-    a, b = STOP(x), STOP(y)
-    greater = where((a >= b) | (a != a), a, b)
-    same = (a == b) & (a.abs() == math.inf)
-    gap = where(same, -math.inf, -(a - b).abs())
-    return VALUE_OF(greater + torch.log1p(torch.exp(gap)), path)
+def _logaddexp(base: float) -> Callable:
+    def logaddexp(x: Tensor, y: Tensor) -> Tensor:
+        """Eager's value; the derivative is 1 / (1 + exp(y - x)), also at ties and infinities."""
+        exp, unit = (torch.exp, 1.0) if base == math.e else (torch.exp2, 1.0 / math.log(base))
+        x, y = torch.broadcast_tensors(x, y)
+        a, b = STOP(x), STOP(y)
+        greater = where((a >= b) | (a != a), a, b)
+        same = (a == b) & (a.abs() == math.inf)
+        gap = where(same, -math.inf, -(a - b).abs())
+        swapped = a < b
+        top, rest = where(swapped, y, x), where(swapped, x, y)
+        path = top + torch.log1p(exp(rest - top)) * unit
+        return VALUE_OF(greater + torch.log1p(exp(gap)) * unit, path)
+
+    return logaddexp
+
+
+def _first_or_number(better: Callable) -> Callable:
+    def choice(x: Tensor, y: Tensor) -> Tensor:
+        """The number if one is NaN; all of the gradient to the first of equal operands."""
+        dtype = torch.promote_types(x.dtype, y.dtype)
+        if not dtype.is_floating_point:
+            return NotImplemented
+        x, y = x.to(dtype), y.to(dtype)
+        return where(better(x, y) | (y != y), x, y)
+
+    return choice
+
+
+def _logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """1 / (x (1 - x)), NaN outside of [0, 1]; with eps 0 past the bounds."""
+    if eps is None:
+        factor = where((x < 0.0) | (x > 1.0), math.nan, 1.0)
+        path = (torch.log(x) - torch.log1p(-x)) * factor
+        return VALUE_OF(torch.log(x / (1.0 - x)), path)
+    low, high = eps, 1.0 - eps
+    inside = (x >= low) & (x <= high)
+    z = where(x < low, low, where(x > high, high, x))
+    half = where(inside, x, 0.5)
+    path = where(inside, torch.log(half) - torch.log1p(-half), 0.0)
+    return VALUE_OF(torch.log(z / (1.0 - z)), path)
+
+
+def _sign(x: Tensor) -> Tensor:
+    """Connected, with derivative 0; 0 for NaN."""
+    return VALUE_OF(where(x > 0, 1.0, where(x < 0, -1.0, 0.0)).to(x.dtype), x * 0.0)
+
+
+def _copysign(x: Tensor, y: Tensor) -> Tensor:
+    """The result over x, 0 at x = 0; connected to y with derivative 0."""
+    if not (x.is_floating_point() and y.is_floating_point()):
+        return NotImplemented
+    negative = (y < 0) | ((y == 0) & (1.0 / y < 0))
+    size = torch.abs(x)
+    value = where(negative, -size, size)
+    ratio = STOP(where(x == 0, 0.0, value / x))
+    return VALUE_OF(value, ratio * x + y * 0.0)
+
+
+def _reciprocal(x: Tensor) -> Tensor:
+    """A division: torch-mlir's form ends the program at 0."""
+    if not x.is_floating_point():
+        x = x.to(torch.get_default_dtype())
+    return torch.ones([], dtype=x.dtype, device=x.device) / x
+
+
+def _isfinite(x: Tensor) -> Tensor:
+    """torch-mlir takes NaN for finite."""
+    if not x.is_floating_point():
+        return torch.ones_like(x, dtype=torch.bool)
+    return torch.abs(x) < math.inf
 
 
 def _sinc(x: Tensor) -> Tensor:
@@ -220,6 +300,16 @@ ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.clamp_max.Tensor: lambda x, high: _clamp_tensor(x, None, high),
     aten.softshrink.default: _elementwise(_softshrink),
     aten.xlogy.Tensor: _xlogy,
-    aten.logaddexp.default: _logaddexp,
+    aten.logaddexp.default: _logaddexp(math.e),
+    aten.logaddexp2.default: _logaddexp(2.0),
+    aten.fmax.default: _first_or_number(torch.ge),
+    aten.fmin.default: _first_or_number(torch.le),
+    aten.logit.default: _elementwise(_logit),
+    aten.sign.default: _elementwise(_sign),
+    aten.sgn.default: _elementwise(_sign),
+    aten.copysign.Tensor: _copysign,
+    aten.ldexp.Tensor: lambda x, y: x * torch.pow(2.0, y),
+    aten.isfinite.default: _isfinite,
+    aten.reciprocal.default: _reciprocal,
     aten.sinc.default: _elementwise(_sinc),
 }

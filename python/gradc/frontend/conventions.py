@@ -30,17 +30,6 @@ REFUSED: dict[str, tuple[str, str]] = {
         "use view, transpose, unfold or indexing instead",
     ),
     "logcumsumexp": ("the derivative of its scan is not known to the compiler", _WAY_OUT),
-    "fmax": ("its treatment of ties and NaN would be lost", "use torch.maximum"),
-    "fmin": ("its treatment of ties and NaN would be lost", "use torch.minimum"),
-    "logaddexp2": ("its lowering differs from PyTorch at ties", "use torch.logaddexp"),
-    "multi_margin_loss": (
-        "its derivative at the margin would be lost",
-        "write it with torch.where",
-    ),
-    "multilabel_margin_loss_forward": (
-        "its derivative at the margin would be lost",
-        "write it with torch.where",
-    ),
     "grid_sampler_2d": (
         "its derivative at the border would be lost",
         'use padding_mode="zeros"',
@@ -89,7 +78,7 @@ KEPT = frozenset("""
     unflatten flatten reshape col2im im2col _reshape_alias contiguous to
 """.split())
 
-OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices add_at".split())
+OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices add_at erfc".split())
 # fmt: on
 
 _SHAPE_ONLY = frozenset(

@@ -20,6 +20,7 @@ from .conventions import refuse
 from .losses import LOSS_DECOMPOSITIONS
 from .normalisation import NORMALISATION_COMPOSITES, NORMALISATION_DECOMPOSITIONS
 from .numerics import compute_in, normal_dims
+from .ops import STOP, VALUE_OF
 from .randomness import RANDOM_COMPOSITES, RANDOM_DECOMPOSITIONS
 from .reductions import REDUCTION_COMPOSITES, REDUCTION_DECOMPOSITIONS
 from .scatters import SCATTER_DECOMPOSITIONS
@@ -41,6 +42,39 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1)
 def _copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     """What an in-place copy leaves behind: the source in the target's shape and dtype."""
     return source.to(x.dtype).expand(x.shape).clone()
+
+
+def _embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The row of the padding index has no gradient; scaled ones are divided by their count."""
+    if padding_idx < 0 and not scale_grad_by_freq:
+        return NotImplemented
+    rows = weight[indices]
+    if scale_grad_by_freq:
+        flat = indices.reshape(-1)
+        ones = torch.ones(flat.shape, dtype=weight.dtype, device=weight.device)
+        counts = torch.zeros([weight.shape[0]], dtype=weight.dtype, device=weight.device)
+        counts = counts.index_add(0, flat, ones)[indices]
+        rows = VALUE_OF(rows, rows / counts.unsqueeze(-1))
+    if padding_idx < 0:
+        return rows
+    return torch.where((indices == padding_idx).unsqueeze(-1), STOP(rows), rows)
+
+
+def _constant_pad(x: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
+    """Negative padding cuts off; torch-mlir's form shifts."""
+    if all(size >= 0 for size in pad):
+        return NotImplemented
+    for number in range(len(pad) // 2):
+        dim = x.ndim - 1 - number
+        low, high = (max(-size, 0) for size in pad[2 * number : 2 * number + 2])
+        x = x.narrow(dim, low, x.shape[dim] - low - high)
+    return aten.constant_pad_nd(x, [max(size, 0) for size in pad], value)
 
 
 def _split_sizes(x: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple:
@@ -97,6 +131,8 @@ _OWN: dict[Any, Callable] = {
     aten.squeeze.default: _squeeze,
     aten.squeeze.dim: _squeeze,
     aten.squeeze.dims: lambda x, dim: _squeeze(x, dim) if len(dim) else x.view(x.shape),
+    aten.embedding.default: _embedding,
+    aten.constant_pad_nd.default: _constant_pad,
     aten.fmod.Scalar: _scalar_operand(torch.fmod),
     aten.remainder.Scalar: _scalar_operand(torch.remainder),
     **NORMALISATION_DECOMPOSITIONS,
@@ -112,10 +148,9 @@ _OWN: dict[Any, Callable] = {
 # Ops that must arrive whole: outlined with their own convention, drawn outside, or better in
 # torch-mlir.
 _KEEP = frozenset(
-    "amax amin aminmax maximum minimum max_pool2d_with_indices multi_margin_loss "
-    "multilabel_margin_loss_forward bernoulli rand randn rand_like randn_like randint randint_like "
-    "randperm uniform normal normal_functional exponential stack lift_fresh_copy embedding "
-    "upsample_nearest2d flip sum mean diag_embed special_entr".split()
+    "amax amin maximum minimum max_pool2d_with_indices bernoulli rand randn rand_like randn_like "
+    "randint randint_like randperm uniform normal normal_functional exponential stack "
+    "lift_fresh_copy upsample_nearest2d flip sum mean diag_embed special_entr erfc".split()
 )
 
 

@@ -33,6 +33,8 @@ def legalise(graph: Graph) -> None:
             graph.erase_node(node)
         elif node.target in (aten.maximum.default, aten.minimum.default):
             _uniform(graph, node)
+        elif node.target is aten.eq.Tensor:
+            _unequal(graph, node)
         elif _is_empty(node):
             _replace_empty(graph, node)
     graph.eliminate_dead_code()
@@ -111,6 +113,16 @@ def _uniform(graph: Graph, node: Node) -> None:
             )
         operands.append(operand)
     node.args = tuple(operands)
+
+
+def _unequal(graph: Graph, node: Node) -> None:
+    """Not unequal: torch-mlir holds that a value equals itself, which NaN does not."""
+    if not any(x.meta["val"].is_floating_point() for x in _operands(node)):
+        return
+    result = node.meta["val"]
+    unequal = _insert(graph, node, aten.ne.Tensor, tuple(node.args), result)
+    node.replace_all_uses_with(_insert(graph, node, aten.logical_not.default, (unequal,), result))
+    graph.erase_node(node)
 
 
 def _insert(graph: Graph, before: Node, target: object, args: tuple, value: torch.Tensor) -> Node:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from .ops import VALUE_OF
+
 
 def compute_in(x: Tensor) -> Tensor:
     """``x`` in the precision that eager kernels compute in: f32 for bf16 and f16, its own
@@ -26,3 +28,10 @@ def safe_sqrt(x: Tensor) -> Tensor:
     """The square root, with derivative 0 at 0 instead of infinity."""
     zero = x == 0
     return torch.where(zero, 0.0, torch.sqrt(torch.where(zero, 1.0, x)))
+
+
+def shared(x: Tensor, value: Tensor) -> Tensor:
+    """The 0-d ``value``, its gradient shared evenly by the elements of ``x`` that equal it."""
+    same = (x == value) | ((x != x) & (value != value))
+    count = same.to(x.dtype).sum()
+    return VALUE_OF(value, torch.where(same, x, 0.0).sum() / count)

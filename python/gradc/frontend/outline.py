@@ -180,6 +180,23 @@ def _elementwise(combine: str) -> Callable[[Node], Outlined]:
     return write
 
 
+def _erfc(node: Node) -> Outlined:
+    """torch-mlir has no lowering."""
+    kind, rank = tensor_type(shape_of(node), element_type(node.meta["val"].dtype)), len(shape_of(node))
+    element, identity = element_type(node.meta["val"].dtype), affine_map(rank, dims_text(range(rank)))
+    body = (
+        f"  %e = tensor.empty() : {kind} LOC\n"
+        f"  %r = linalg.generic {{indexing_maps = [{identity}, {identity}], "
+        f"iterator_types = {iterators(['parallel'] * rank)}}} "
+        f"ins(%a0 : {kind}) outs(%e : {kind}) {{\n"
+        f"  ^bb0(%x: {element} LOC, %out: {element} LOC):\n"
+        f"    %m = math.erfc %x : {element} LOC\n"
+        f"    linalg.yield %m : {element} LOC\n"
+        f"  }} -> {kind} LOC\n"
+    )
+    return Outlined([node.args[0]], [kind], function([kind], [kind], body, "%r"))
+
+
 # -- pooling
 # ------------------------------------------------------------------------------------------
 def _pair(value: Any, default: Sequence[int]) -> tuple[int, int]:
@@ -302,5 +319,6 @@ _OUTLINED: dict[str, Callable[[Node], Outlined | None]] = {
     "min": _max(False),
     "maximum": _elementwise("arith.maximumf"),
     "minimum": _elementwise("arith.minimumf"),
+    "erfc": _erfc,
     "max_pool2d_with_indices": _max_pool2d,
 }

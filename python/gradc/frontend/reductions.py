@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .numerics import compute_in, normal_dims, safe_sqrt
-from .ops import VALUE_OF
+from .numerics import compute_in, normal_dims, safe_sqrt, shared
+from .ops import STOP, VALUE_OF
 
 aten = torch.ops.aten
 
@@ -51,8 +51,8 @@ def _vector_norm(
         out = torch.amax(size, dims, keepdim) if dims else size
     elif ord == -math.inf:
         out = torch.amin(size, dims, keepdim) if dims else size
-    elif ord == 0:
-        out = (x != 0).to(x.dtype).sum(dims, keepdim)
+    elif ord == 0:  # connected, with derivative 0
+        out = VALUE_OF((x != 0).to(x.dtype).sum(dims, keepdim), (x * 0.0).sum(dims, keepdim))
     else:
         zero = size == 0
         terms = torch.where(zero, 0.0 if ord > 0 else math.inf, torch.where(zero, 1.0, size) ** ord)
@@ -137,8 +137,46 @@ def _cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) 
 
 
 def _cdist(a: Tensor, b: Tensor, p: float, compute_mode: Any = None) -> Tensor:
-    """The norm of all differences, with its derivative of 0 at distance 0."""
-    return _vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, [-1])
+    """The norm of all differences, with its derivative of 0 at distance 0; unlike in the norm,
+    every one of equal largest differences gets all of the gradient."""
+    gaps = a.unsqueeze(-2) - b.unsqueeze(-3)
+    if p != math.inf or gaps.shape[-1] == 0:
+        return _vector_norm(gaps, p, [-1])
+    sizes = torch.abs(gaps)
+    largest = STOP(torch.amax(sizes, [-1], True))
+    return VALUE_OF(largest.squeeze(-1), torch.where(sizes == largest, sizes, 0.0).sum([-1]))
+
+
+def _extremum(whole: Callable) -> Callable:
+    def extremum(x: Tensor) -> Tensor:
+        """Equal elements share the gradient evenly, NaN among NaN; amax would spread NaN."""
+        if not x.is_floating_point():
+            return NotImplemented
+        dims = list(range(x.ndim))
+        return shared(x, STOP(whole(x, dims) if dims else x))
+
+    return extremum
+
+
+def _aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """As ``amin`` and ``amax``."""
+    dims = normal_dims(x, dim)
+    if not dims:
+        return x.clone(), x.clone()
+    return torch.amin(x, dims, keepdim), torch.amax(x, dims, keepdim)
+
+
+def _position(along: Callable) -> Callable:
+    def position(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+        """The first extremum or NaN; torch-mlir's form of argmin passes over NaN."""
+        if not x.is_floating_point() or x.ndim == 0:
+            return NotImplemented
+        if dim is not None:
+            return along(x, dim, keepdim)[1]
+        index = along(x.reshape(-1), 0, False)[1]
+        return index.reshape([1] * x.ndim) if keepdim else index
+
+    return position
 
 
 def _euclidean_dist(a: Tensor, b: Tensor) -> Tensor:
@@ -166,4 +204,9 @@ REDUCTION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.prod.dim_int: _prod_dim,
     aten.cumsum.default: _scan(torch.add, 0),
     aten.cumprod.default: _scan(torch.mul, 1),
+    aten.max.default: _extremum(torch.amax),
+    aten.min.default: _extremum(torch.amin),
+    aten.argmax.default: _position(torch.max),
+    aten.argmin.default: _position(torch.min),
+    aten.aminmax.default: _aminmax,
 }

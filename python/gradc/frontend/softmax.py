@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .numerics import compute_in, normal_dims
-from .ops import STOP
+from .ops import STOP, VALUE_OF
 from .randomness import dropout
 
 aten = torch.ops.aten
@@ -54,14 +54,20 @@ def _safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 
 def _logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """As softmax; an infinite maximum is not subtracted, which gives eager's -inf and inf."""
+    """As softmax; an infinite maximum is not subtracted, which gives eager's -inf and inf. The
+    derivative is exp(x - result): NaN for infinities that cancel, 0 for what is finite beside
+    them."""
     wide = compute_in(x if x.is_floating_point() else x.to(torch.get_default_dtype()))
     dims = normal_dims(x, dim if isinstance(dim, (list, tuple)) else [dim])
     if x.numel() == 0:
         return torch.log(torch.exp(wide).sum(dims, keepdim))
     top = _shift(wide, dims)
     top = torch.where(top.abs() == math.inf, 0.0, top)
-    out = torch.log(torch.exp(wide - top).sum(dims, True)) + top
+    value = torch.log(torch.exp(wide - top).sum(dims, True)) + top
+    share = torch.exp(wide - STOP(value))
+    total = share.sum(dims, True)
+    undefined = total != total
+    out = VALUE_OF(value, torch.where(undefined, total, torch.log(torch.where(undefined, 1.0, total))))
     out = out if keepdim else out.squeeze(dims) if dims else out
     return out.to(x.dtype) if x.is_floating_point() else out
 

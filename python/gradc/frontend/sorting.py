@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from ..errors import UnsupportedError
-from .ops import STOP, VALUE_OF
+from .numerics import shared
+from .ops import STOP
 
 aten = torch.ops.aten
 
@@ -119,10 +120,7 @@ def _median(skip_nan: bool) -> Callable:
         value, _ = _nth(STOP(flat), _middle(flat, 0, skip_nan), 0, False)
         if not x.is_floating_point():
             return value
-        same = (flat == value) | ((flat != flat) & (value != value))
-        share = same.to(x.dtype)
-        path = torch.where(same, flat, 0.0).sum() / share.sum()
-        return VALUE_OF(value, path)
+        return shared(flat, value)
 
     return median
 
