@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .numerics import compute_in
+from .numerics import compute_in, constant_but_connected
 from .ops import STOP, VALUE_OF
 
 aten = torch.ops.aten
@@ -220,7 +220,8 @@ def _logit(x: Tensor, eps: float | None = None) -> Tensor:
 
 def _sign(x: Tensor) -> Tensor:
     """Connected, with derivative 0; 0 for NaN."""
-    return VALUE_OF(where(x > 0, 1.0, where(x < 0, -1.0, 0.0)).to(x.dtype), x * 0.0)
+    value = where(x > 0, 1.0, where(x < 0, -1.0, 0.0)).to(x.dtype)
+    return constant_but_connected(value, x)
 
 
 def _copysign(x: Tensor, y: Tensor) -> Tensor:
@@ -231,7 +232,7 @@ def _copysign(x: Tensor, y: Tensor) -> Tensor:
     size = torch.abs(x)
     value = where(negative, -size, size)
     ratio = STOP(where(x == 0, 0.0, value / x))
-    return VALUE_OF(value, ratio * x + y * 0.0)
+    return VALUE_OF(value, ratio * x + torch.floor(y))
 
 
 def _reciprocal(x: Tensor) -> Tensor:

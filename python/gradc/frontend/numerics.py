@@ -30,6 +30,12 @@ def safe_sqrt(x: Tensor) -> Tensor:
     return torch.where(zero, 0.0, torch.sqrt(torch.where(zero, 1.0, x)))
 
 
+def constant_but_connected(value: Tensor, x: Tensor) -> Tensor:
+    """``value`` with a gradient path to ``x`` whose derivative is 0, whatever arrives: that of
+    ``floor``."""
+    return VALUE_OF(value, torch.floor(x))
+
+
 def shared(x: Tensor, value: Tensor) -> Tensor:
     """The 0-d ``value``, its gradient shared evenly by the elements of ``x`` that equal it."""
     same = (x == value) | ((x != x) & (value != value))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .numerics import compute_in, normal_dims, safe_sqrt, shared
+from .numerics import compute_in, constant_but_connected, normal_dims, safe_sqrt, shared
 from .ops import STOP, VALUE_OF
 
 aten = torch.ops.aten
@@ -20,7 +20,7 @@ def _pow_scalar(x: Tensor, exponent: float) -> Tensor:
     if not (x.is_floating_point() or x.is_complex()) or isinstance(exponent, complex):
         return NotImplemented
     if exponent == 0:  # connected, with derivative 0 even at 0
-        return VALUE_OF(torch.ones_like(x), x * 0.0)
+        return constant_but_connected(torch.ones_like(x), x)
     simple: dict[float, Callable] = {
         1.0: lambda: x.clone(),
         2.0: lambda: x * x,
@@ -52,7 +52,7 @@ def _vector_norm(
     elif ord == -math.inf:
         out = torch.amin(size, dims, keepdim) if dims else size
     elif ord == 0:  # connected, with derivative 0
-        out = VALUE_OF((x != 0).to(x.dtype).sum(dims, keepdim), (x * 0.0).sum(dims, keepdim))
+        out = VALUE_OF((x != 0).to(x.dtype).sum(dims, keepdim), torch.floor(x).sum(dims, keepdim))
     else:
         zero = size == 0
         terms = torch.where(zero, 0.0 if ord > 0 else math.inf, torch.where(zero, 1.0, size) ** ord)
