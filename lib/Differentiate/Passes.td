@@ -39,6 +39,38 @@ def CheckRequiresGradPass : Pass<"grad-check-requires-grad", "::mlir::ModuleOp">
   }];
 }
 
+def ExplainPass : Pass<"grad-explain", "::mlir::ModuleOp"> {
+  let summary = "say of every value why it requires a gradient or does not";
+  let description = [{
+    Emits a remark for each result of each op of the functions that have roots:
+    whether it requires a gradient, with a shortest way from an argument, or
+    what stops it; and on each barrier, the arguments whose path it cuts. A
+    structured op is taken as a whole. The results that are differentiated are
+    those listed in `grad.cotangents` of the function, or all.
+
+    ```mlir
+    // remark: requires grad: depends on argument 'w'
+    %0 = math.exp %w : tensor<4xf32>
+    // remark: does not require grad: stopped by 'grad.stop_gradient'
+    // note: cuts the path of argument 'w'
+    %1 = grad.stop_gradient %0 : tensor<4xf32> -> tensor<4xf32>
+    ```
+
+    With `attributes` the same is written into the attribute `grad.explain`:
+    an array with one dictionary a result of an op, one dictionary for an
+    argument of the function. Its keys are `requires_grad`, `needed` (it also
+    reaches an output), `reason` ("root", "depends", "type", "stopped" or
+    "constant"), and where they apply `root` and `roots` (the nearest argument
+    and all arguments that it depends on), `path` (locations of the ops from
+    there on) and `barrier` (the location of the op that stops the gradient).
+    Barriers have the attribute `grad.cuts`: numbers of the arguments.
+  }];
+  let options = [
+    Option<"attributes", "attributes", "bool", /*default=*/"false",
+           "write attributes instead of remarks">
+  ];
+}
+
 def LowerRegionsPass : Pass<"grad-lower-regions", "::mlir::ModuleOp"> {
   let summary = "turn no_grad and enable_grad regions into barriers";
   let description = [{

@@ -2,7 +2,8 @@
 
 ``compile`` makes a PyTorch function or module run as native code, forward and backward; ``grad``,
 ``value_and_grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``hvp`` transform
-whole functions and nest; ``stop_gradient`` is a barrier for all of them.
+whole functions and nest; ``stop_gradient`` is a barrier for all of them;
+``explain`` says why a value requires grad or does not.
 
 PyTorch is imported when one of these names is first used, not before: the command-line tools and
 ``gradc.dialects`` do without it.
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .api import compile
     from .compiler import STAGES
     from .custom import custom_jvp, custom_vjp
+    from .explain import explain
+    from .explanation import Explanation
     from .jacobians import hessian, hvp, jacfwd, jacrev, jvp
     from .transforms import grad, stop_gradient, value_and_grad, vjp
 
@@ -33,6 +36,7 @@ __all__ = [
     "STAGES",
     "CaptureError",
     "CompileError",
+    "Explanation",
     "GradcError",
     "InputError",
     "SourceLocation",
@@ -40,6 +44,7 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "explain",
     "grad",
     "hessian",
     "hvp",
@@ -52,10 +57,12 @@ __all__ = [
 ]
 
 _HOME = {
+    "Explanation": "explanation",
     "STAGES": "compiler",
     "compile": "api",
     "custom_jvp": "custom",
     "custom_vjp": "custom",
+    "explain": "explain",
     "grad": "transforms",
     "hessian": "jacobians",
     "hvp": "jacobians",

@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from .errors import GradcError
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs ``gradc`` with ``arguments`` (the process's by default); returns the exit status."""
@@ -16,10 +18,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     demo.add_argument("--epochs", type=int, default=12, help="passes over the training images")
     demo.add_argument("--threads", type=int, default=None, help="threads for PyTorch and gradc")
+    explain = commands.add_parser(
+        "explain", help="say which values require grad and why, and what is saved for backward"
+    )
+    explain.add_argument("function", help="FILE.py:FUNCTION or MODULE:FUNCTION")
+    explain.add_argument(
+        "--args",
+        metavar="PYTHON",
+        help="what to call the function with, as between parentheses; "
+        "by default FUNCTION_args or example_args of the file",
+    )
+    explain.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args(arguments)
-    from .demo import run
+    try:
+        if options.command == "explain":
+            from .command import run_explain
 
-    return run(epochs=options.epochs, threads=options.threads)
+            return run_explain(options.function, options.args, options.json)
+        from .demo import run
+
+        return run(epochs=options.epochs, threads=options.threads)
+    except GradcError as error:
+        print(f"gradc: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

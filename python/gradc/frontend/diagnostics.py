@@ -22,6 +22,14 @@ def location_of(node: Node) -> SourceLocation | None:
     return SourceLocation(own[-1][0], int(own[-1][1])) if own else None
 
 
+def origin(node: Node) -> str:
+    """The name of the node that ``node`` was traced from, in the first of all graphs."""
+    name, sources = node.name, node.meta.get("from_node")
+    while sources:
+        name, sources = sources[0].name, sources[0].from_node
+    return name
+
+
 def op_name(node: Node) -> str:
     """The node's operation as the user would look it up, for example ``aten.sum.dim_IntList``."""
     target = node.target

@@ -28,7 +28,7 @@ from ..errors import CaptureError, GradcError, UnsupportedError
 from . import conventions, randomness
 from .barriers import Marked, mark
 from .decompositions import COMPOSITES, decomposition_table
-from .diagnostics import location_of, op_name, quote, readable_name, without_ordinals
+from .diagnostics import location_of, op_name, origin, quote, readable_name, without_ordinals
 from .emitter import Emitted, emit
 from .guards import prepare
 from .legalise import legalise
@@ -52,21 +52,24 @@ class Traced:
     positions: list[int]
 
 
-def import_graph(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
+def import_graph(
+    gm: GraphModule, example_inputs: Sequence[Any], *, columns: bool = False
+) -> ImportedProgram:
     """Import a graph captured by Dynamo (parameters and buffers among its inputs).
 
     ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph
-    was specialised to. Their ``requires_grad`` decides what carries a gradient. Raises
-    ``UnsupportedError`` for what would not be faithful, ``CaptureError`` for what cannot be traced.
+    was specialised to. Their ``requires_grad`` decides what carries a gradient. With ``columns``
+    locations have a column, see ``ImportedProgram.nodes``. Raises ``UnsupportedError`` for what
+    would not be faithful, ``CaptureError`` for what cannot be traced.
     """
     WORKER.start()
     # Tracing changes modes that belong to the process; inference mode would leave no gradient paths
     # to see.
     with _TRACING, torch.inference_mode(False):
-        return _import(gm, example_inputs)
+        return _import(gm, example_inputs, columns)
 
 
-def _import(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
+def _import(gm: GraphModule, example_inputs: Sequence[Any], columns: bool) -> ImportedProgram:
     clock = Clock()
     traced = trace_program(gm, example_inputs, clock)
     graph = traced.gm.graph
@@ -75,6 +78,8 @@ def _import(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
     emitted = emit(graph, traced.results, [spec.name for spec in traced.inputs])
     clock.lap("emit")
     text = _attach_arguments(_lower(emitted), traced.inputs)
+    if not columns:
+        text = without_ordinals(text)
     clock.lap("lower")
     marked, positions = traced.marked, traced.positions
     return ImportedProgram(
@@ -86,6 +91,7 @@ def _import(gm: GraphModule, example_inputs: Sequence[Any]) -> ImportedProgram:
         repeated_outputs=marked.repeated,
         output_count=marked.count,
         timings=clock.laps,
+        nodes={number: origin(node) for number, node in emitted.ordinals.items()},
     )
 
 
@@ -274,7 +280,7 @@ def _lower(emitted: Emitted) -> str:
         }
     )
     if "mlir" in answer:
-        return without_ordinals(answer["mlir"])
+        return answer["mlir"]
     raise _explain(answer["error"], answer["diagnostics"], emitted)
 
 

@@ -53,6 +53,8 @@ class ImportedProgram:
     * ``repeated_outputs``: graph output index -> an earlier output index with the same tensor
       object. It has no result of its own either.
     * ``timings``: seconds spent in each stage.
+    * ``nodes``: column of a location -> name of the node of the Dynamo graph that the op comes
+      from.
     """
 
     mlir: str
@@ -63,3 +65,4 @@ class ImportedProgram:
     repeated_outputs: dict[int, int] = field(default_factory=dict)
     output_count: int = 0
     timings: dict[str, float] = field(default_factory=dict)
+    nodes: dict[int, str] = field(default_factory=dict)
