@@ -9,22 +9,21 @@ locations carry the number of a node, by which MLIR ops are led back to the user
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from mlir import ir
 from torch.fx import GraphModule, Node
 
 from . import capture, config, provenance
-from ._lib import _gradc
-from .compiler import Mode, TensorType, find_function, new_context, parse, run_pipeline
 from .errors import InputError, SourceLocation
 from .explanation import Barrier, Explanation, Saved, Value
 from .frontend import ImportedProgram, import_graph
 from .frontend.guards import prepare
 from .locks import compile_lock
+from .reasons import Reason, Residual, reasons, residuals
 from .signature import check_inputs, name_inputs, with_constants
 
 
@@ -126,80 +125,6 @@ def _take_marks(gm: GraphModule) -> list[Node]:
     return [marks[index] for index in sorted(marks)]
 
 
-# -- MLIR
-def _column(location: ir.Location) -> int:
-    """The column of the first file location in ``location``, or 0."""
-    if location.is_a_file():
-        return location.start_col
-    if location.is_a_fused():
-        return next((c for part in location.locations if (c := _column(part))), 0)
-    if location.is_a_name():
-        return _column(location.child_loc)
-    if location.is_a_callsite():
-        return _column(location.callee) or _column(location.caller)
-    return 0
-
-
-@dataclass(frozen=True)
-class _Reason:
-    """What the compiler says of one value; ``path`` and ``barrier`` are columns."""
-
-    requires_grad: bool = False
-    needed: bool = False
-    kind: str = "constant"
-    roots: tuple[int, ...] = ()
-    root: int | None = None
-    path: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, attribute: ir.Attribute) -> _Reason:
-        entries = {entry.name: entry.attr for entry in ir.DictAttr(attribute)}
-        path = ir.ArrayAttr(entries["path"]) if "path" in entries else ()
-        return cls(
-            ir.BoolAttr(entries["requires_grad"]).value,
-            ir.BoolAttr(entries["needed"]).value,
-            ir.StringAttr(entries["reason"]).value,
-            tuple(ir.DenseI64ArrayAttr(entries["roots"])) if "roots" in entries else (),
-            ir.IntegerAttr(entries["root"]).value if "root" in entries else None,
-            tuple(_column(ir.Location.from_attr(location)) for location in path),
-        )
-
-
-def _explained(text: str, outputs: list[int]) -> tuple[list[_Reason], list[_Reason]]:
-    """What the compiler says of the arguments and the results of ``@main``, of which ``outputs``
-    are differentiated."""
-    with new_context():
-        module = parse(text)
-        run_pipeline(module, "grad-infer-requires-grad")
-        types = list(find_function(module, "main").type.results)
-        required = [_gradc.has_requires_grad(type_) for type_ in types]
-
-        module = parse(text)
-        main = find_function(module, "main")
-        main.attributes["grad.cotangents"] = ir.DenseI64ArrayAttr.get(outputs)
-        run_pipeline(module, "grad-explain{attributes=true}")
-        main = find_function(module, "main")
-        arguments = [
-            _Reason.of(attributes["grad.explain"]) if "grad.explain" in attributes else _Reason()
-            for attributes in map(ir.DictAttr, main.arg_attrs)
-        ]
-        results = [
-            _of_value(value, arguments)
-            for value in main.entry_block.operations[len(main.entry_block.operations) - 1].operands
-        ]
-    assert required == [reason.requires_grad for reason in results]
-    return arguments, results
-
-
-def _of_value(value: ir.Value, arguments: list[_Reason]) -> _Reason:
-    if isinstance(value, ir.BlockArgument):
-        return arguments[value.arg_number]
-    op = value.owner
-    if "grad.explain" not in op.attributes:
-        return _Reason()
-    return _Reason.of(op.attributes["grad.explain"][value.result_number])
-
-
 # -- the explanation
 class _Explainer:
     def __init__(self, fn: Callable, graph: _Graph) -> None:
@@ -207,7 +132,7 @@ class _Explainer:
         self.graph = graph
         self.rows = provenance.rows(graph.gm)
         self.placeholders = list(graph.gm.graph.find_nodes(op="placeholder"))
-        self.reasons: dict[Node, _Reason] = {}
+        self.reasons: dict[Node, Reason] = {}
         self.keys: dict[Node, str] = {}
         self.names: dict[Node, str] = {}
         #: (kind, file, line) -> number
@@ -218,7 +143,7 @@ class _Explainer:
     def run(self) -> Explanation:
         self._name()
         probed, probes = provenance.with_probes(self.graph.gm, self.rows)
-        imported = import_graph(probed, self.graph.inputs, columns=True)
+        imported = import_graph(probed, self.graph.inputs, columns=True, merge=False)
         self._read(imported, probes)
         for row in self.rows:
             self.stopped_by[row.node] = self._barriers_of(row)
@@ -261,7 +186,7 @@ class _Explainer:
             for k, spec in enumerate(imported.outputs)
             if spec.kind == "mutation" or spec.position < first
         ]
-        arguments, results = _explained(imported.mlir, outputs)
+        arguments, results = reasons(imported.mlir, outputs)
         #: argument number of @main -> placeholder
         self.arguments = [
             self.placeholders[spec.position] if spec.kind == "input" else None
@@ -293,9 +218,9 @@ class _Explainer:
             self.cut.setdefault(number, {}).update((self.arguments[n], None) for n in roots)
         return (number,)
 
-    def _reason(self, node: Node) -> _Reason:
+    def _reason(self, node: Node) -> Reason:
         """A tensor that the graph itself holds is a constant."""
-        return self.reasons.get(node, _Reason())
+        return self.reasons.get(node, Reason())
 
     def _kind(self, row: provenance.Row) -> tuple[str, SourceLocation | None]:
         if row.op in ("detach", "detach_", "data"):
@@ -312,7 +237,9 @@ class _Explainer:
                 file,
                 line,
                 tuple(self.names[node] for node in self.placeholders if node in self.cut[number]),
-                tuple(self.keys[row.node] for row in self.rows if number in self.stopped_by[row.node]),
+                tuple(
+                    self.keys[row.node] for row in self.rows if number in self.stopped_by[row.node]
+                ),
             )
             for (kind, file, line), number in self.barriers.items()
         ]
@@ -358,7 +285,7 @@ class _Explainer:
         tensor = provenance.example(row.node)
         reason = self.reasons[row.node]
         path = list(dict.fromkeys(self.nodes[c] for c in reason.path if c in self.nodes))
-        path = [node for node in path if node in self.keys]
+        path = [node for node in path if node in self.keys and node is not row.node]
         kind = reason.kind
         if kind == "type":
             kind, why = "integer", _integer(tensor)
@@ -367,6 +294,7 @@ class _Explainer:
         elif kind == "constant":
             why = "reads only constants"
         else:
+            path.append(row.node)
             kind, why = "depends", self._depends_words(row, reason, path)
         return Value(
             kind="intermediate",
@@ -389,7 +317,7 @@ class _Explainer:
             words.append(f"{kind} at {_short(file, line)}")
         return "stopped by " + (" and ".join(words) or "a barrier")
 
-    def _depends_words(self, row: provenance.Row, reason: _Reason, path: list[Node]) -> str:
+    def _depends_words(self, row: provenance.Row, reason: Reason, path: list[Node]) -> str:
         if not reason.needed:
             return "not needed: reaches no output"
         if reason.root is None:
@@ -397,64 +325,50 @@ class _Explainer:
         root = f"depends on `{self.names[self.arguments[reason.root]]}`"
         if len(reason.roots) > 1:
             root += f" and {len(reason.roots) - 1} more"
-        through = next((r for r in self.rows if path and r.node is path[0]), row)
+        through = next((r for r in self.rows if r.node is path[0]), row)
         if through.where is None:
             return f"{root} through {through.op}"
         return f"{root} through {through.op} at {_short(through.where.file, through.where.line)}"
 
     def _saved(self, outputs: dict[Node, list[str]]) -> list[Saved]:
         imported = import_graph(self.graph.gm, self.graph.inputs, columns=True)
-        nodes = {node.name: node for node in self.graph.gm.graph.nodes}
-        mutated = {spec.position for spec in imported.outputs if spec.kind == "mutation"}
-        with new_context():
-            module = parse(imported.mlir)
-            run_pipeline(module, Mode.TAPE.value)
-            backward = find_function(module, "main.backward")
-            if backward is None:
-                return []
-            forward = find_function(module, "main.forward")
-            numbers = list(ir.DenseI64ArrayAttr(backward.attributes["grad.residuals"]))
-            types = [TensorType.of(t) for t in list(backward.type.inputs)[: len(numbers)]]
-            block = forward.entry_block
-            returned = list(block.operations[len(block.operations) - 1].operands)
-            makers = {
-                n: nodes.get(imported.nodes.get(_column(returned[-1 - n].owner.location), ""))
-                for n in numbers
-                if n < 0 and not isinstance(returned[-1 - n], ir.BlockArgument)
-            }
         found = []
-        for n, type_ in zip(numbers, types, strict=True):
-            kind, name = self._origin(n, imported, mutated, makers, outputs)
-            size = type_.dtype.itemsize
-            for extent in type_.shape:
-                size *= extent
+        for residual in residuals(imported.mlir):
+            kind, name = self._origin(residual, imported, outputs)
+            size = math.prod(residual.type.shape) * residual.type.dtype.itemsize
             free = kind in ("argument", "constant", "output")
-            dtype = str(type_.dtype).removeprefix("torch.")
-            found.append(Saved(kind, name, type_.shape, dtype, size, 0 if free else size))
+            dtype = str(residual.type.dtype).removeprefix("torch.")
+            allocated = 0 if free else size
+            found.append(Saved(kind, name, residual.type.shape, dtype, size, allocated))
         return found
 
     def _origin(
-        self,
-        n: int,
-        imported: ImportedProgram,
-        mutated: set[int],
-        makers: dict[int, Node | None],
-        outputs: dict[Node, list[str]],
+        self, residual: Residual, imported: ImportedProgram, outputs: dict[Node, list[str]]
     ) -> tuple[str, str]:
-        """Kind and name of residual ``n`` (see `compiler.Native`)."""
-        if n >= 0:
-            spec = imported.inputs[n]
+        """What a residual is, and its name."""
+        if residual.number >= 0:
+            spec = imported.inputs[residual.number]
             if spec.kind != "input":
                 return spec.kind, spec.name
-            node = self.placeholders[spec.position]
-            return ("copy" if spec.position in mutated else "argument"), self.names[node]
-        k = -1 - n
-        if k < len(imported.outputs) and imported.outputs[k].kind == "output":
+            mutated = any(
+                (out.kind, out.position) == ("mutation", spec.position) for out in imported.outputs
+            )
+            return "copy" if mutated else "argument", self.names[self.placeholders[spec.position]]
+        number = -1 - residual.number
+        if number < len(imported.outputs) and imported.outputs[number].kind == "output":
             final = next(iter(self.graph.gm.graph.find_nodes(op="output")))
-            node = final.args[0][imported.outputs[k].position]
+            node = final.args[0][imported.outputs[number].position]
             return "output", outputs[node][0] if node in outputs else self.keys.get(node, "")
-        node = makers.get(n)
-        return "intermediate", self.keys.get(node, "") if node is not None else ""
+        name = imported.nodes.get(residual.column)
+        node = next((node for node in self.graph.gm.graph.nodes if node.name == name), None)
+        return "intermediate", self._made_by(node)
+
+    def _made_by(self, node: Node | None) -> str:
+        """The key of ``node``; of a node that makes several tensors, all their keys."""
+        if node is None:
+            return ""
+        parts = [node, *node.users] if node not in self.keys else [node]
+        return ", ".join(self.keys[part] for part in parts if part in self.keys)
 
 
 def _name(fn: Callable) -> str:

@@ -1,4 +1,4 @@
-"""What `gradc.explain` returns: plain data, to be read by people (a table), by name, and as JSON."""
+"""What `gradc.explain` returns: plain data, to be read as tables, by name, and as JSON."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Barrier:
     """Where gradients stop.
 
     ``kind`` is ``no_grad``, ``inference_mode``, ``set_grad_enabled``, ``detach``, ``data``,
-    ``stop_gradient``, or the name of an op and ``(no derivative)``, where PyTorch has none. ``cuts``
-    names the arguments that gradients would have reached, ``stops`` the keys of the values that do not
-    require grad because of it.
+    ``stop_gradient``, or the name of an op and ``(no derivative)``, where PyTorch has none.
+    ``cuts`` names the arguments that gradients would have reached, ``stops`` the keys of the values
+    that do not require grad because of it.
     """
 
     kind: str
@@ -85,7 +85,8 @@ class Saved:
     ``kind`` says what it is: an ``argument``, a ``constant`` of the program, an ``output``, or what
     is there for the backward pass only: an ``intermediate``, a ``copy`` of an argument that the
     call overwrites, or a ``random`` draw. ``name`` is the name of the argument or output, or the
-    key of the value in whose computation it was made. ``allocated`` are the bytes that it adds to
+    key of the value in whose computation it was made (several, with commas, for an op with several
+    results). ``allocated`` are the bytes that it adds to
     what the forward pass holds on to anyway.
     """
 
@@ -153,7 +154,9 @@ class Explanation:
         near = difflib.get_close_matches(name, sorted(known), n=5, cutoff=0.5)
         raise InputError(
             f"no value of {self.function} is called {name!r}",
-            hint=f"did you mean {_listed(near)}?" if near else "print the explanation for all names",
+            hint=f"did you mean {_listed(near)}?"
+            if near
+            else "print the explanation for all names",
         )
 
     def requires_grad(self, name: str) -> bool:
@@ -236,7 +239,11 @@ def _saved_table(explanation: Explanation) -> Table:
     table.add_column("allocated for it", justify="right")
     for saved in explanation.saved:
         table.add_row(
-            escape(saved.name), saved.kind, escape(_shape(saved)), str(saved.bytes), str(saved.allocated)
+            escape(saved.name),
+            saved.kind,
+            escape(_shape(saved)),
+            str(saved.bytes),
+            str(saved.allocated),
         )
     table.add_section()
     total = sum(saved.bytes for saved in explanation.saved)

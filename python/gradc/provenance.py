@@ -160,11 +160,12 @@ def note_kinds(gm: GraphModule) -> None:
 def operation(node: Node) -> str:
     """``node``'s operation as PyTorch calls it, for example ``matmul``."""
     target = node.target
+    # The frontend has made a detach of it.
+    if node.name.startswith("_get_data_attr"):
+        return "data"
     if isinstance(target, torch._ops.OpOverload):
         return target._schema.name.split("::")[1]
     name = target if isinstance(target, str) else op_name(node)
-    if name == "_get_data_attr":
-        return "data"
     if name == "getitem" and isinstance(node.args[0], Node) and _is_tuple(node.args[0]):
         return operation(node.args[0])
     return name.strip("_") if name.startswith("_") else name

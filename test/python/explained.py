@@ -72,6 +72,6 @@ def step(w: Tensor, b: Tensor, x: Tensor, count: Tensor) -> tuple[Tensor, Tensor
         level = b.abs().max()
     rounded = y + (y.round() - y).detach()
     total = torch.zeros_like(x[:, 0])
-    total += rounded.sum(1) * level
+    total += rounded.sum(1) + level
     steps = count + 1
     return total, steps

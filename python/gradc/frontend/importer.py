@@ -53,23 +53,30 @@ class Traced:
 
 
 def import_graph(
-    gm: GraphModule, example_inputs: Sequence[Any], *, columns: bool = False
+    gm: GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    columns: bool = False,
+    merge: bool = True,
 ) -> ImportedProgram:
     """Import a graph captured by Dynamo (parameters and buffers among its inputs).
 
     ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph
     was specialised to. Their ``requires_grad`` decides what carries a gradient. With ``columns``
-    locations have a column, see ``ImportedProgram.nodes``. Raises ``UnsupportedError`` for what
-    would not be faithful, ``CaptureError`` for what cannot be traced.
+    locations have a column, see ``ImportedProgram.nodes``; without ``merge`` operations that
+    compute the same stay apart. Raises ``UnsupportedError`` for what would not be faithful,
+    ``CaptureError`` for what cannot be traced.
     """
     WORKER.start()
     # Tracing changes modes that belong to the process; inference mode would leave no gradient paths
     # to see.
     with _TRACING, torch.inference_mode(False):
-        return _import(gm, example_inputs, columns)
+        return _import(gm, example_inputs, columns, merge)
 
 
-def _import(gm: GraphModule, example_inputs: Sequence[Any], columns: bool) -> ImportedProgram:
+def _import(
+    gm: GraphModule, example_inputs: Sequence[Any], columns: bool, merge: bool
+) -> ImportedProgram:
     clock = Clock()
     traced = trace_program(gm, example_inputs, clock)
     graph = traced.gm.graph
@@ -77,7 +84,7 @@ def _import(gm: GraphModule, example_inputs: Sequence[Any], columns: bool) -> Im
     conventions.check(graph, carries)
     emitted = emit(graph, traced.results, [spec.name for spec in traced.inputs])
     clock.lap("emit")
-    text = _attach_arguments(_lower(emitted), traced.inputs)
+    text = _attach_arguments(_lower(emitted, merge), traced.inputs)
     if not columns:
         text = without_ordinals(text)
     clock.lap("lower")
@@ -271,12 +278,13 @@ def _add(
     specs.append(OutputSpec(kind, position, grad, tuple(int(s) for s in value.shape), value.dtype))
 
 
-def _lower(emitted: Emitted) -> str:
+def _lower(emitted: Emitted, merge: bool) -> str:
     answer = WORKER.request(
         {
             "module": emitted.module,
             "definitions": emitted.definitions,
             "transforms": emitted.transforms,
+            "merge": merge,
         }
     )
     if "mlir" in answer:

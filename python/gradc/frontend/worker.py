@@ -2,8 +2,9 @@
 
 Run as ``python worker.py MEMORY_BYTES``; imports torch-mlir and nothing else of weight. Frames on
 stdin and stdout are a length of eight bytes, then JSON. A request has ``module``, ``definitions``,
-``transforms`` (see emitter.py) and ``seconds``. The answer has ``mlir``, or ``error`` with
-``diagnostics`` (pairs of location and message).
+``transforms`` (see emitter.py), ``seconds`` and possibly ``merge``: false keeps operations apart
+that compute the same. The answer has ``mlir``, or ``error`` with ``diagnostics`` (pairs of location
+and message).
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ def _lower(request: dict[str, str]) -> str:
                 )
             )
             # The contract's verifier refuses calls, which carry barriers and outlined ops here.
-            PassManager.parse(back.replace(f",{_CONTRACT}", "")).run(module.operation)
+            back = back.replace(f",{_CONTRACT}", "")
+            if not request.get("merge", True):
+                back = back.replace(",func.func(cse)", "")
+            PassManager.parse(back).run(module.operation)
             stage = "finish"
             _finish(ir, module, request["definitions"], request["transforms"])
             module.operation.verify()
