@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -192,9 +192,12 @@ class _Explainer:
             self.placeholders[spec.position] if spec.kind == "input" else None
             for spec in imported.inputs
         ]
-        for node, reason in zip(self.arguments, arguments, strict=True):
+        returned = {p for index, p in imported.input_outputs.items() if index < first}
+        for spec, node, reason in zip(imported.inputs, self.arguments, arguments, strict=True):
             if node is not None:
-                self.reasons[node] = reason
+                # An argument that is returned as it is has no result of its own.
+                needed = reason.requires_grad and (reason.needed or spec.position in returned)
+                self.reasons[node] = replace(reason, needed=needed)
         for k, spec in enumerate(imported.outputs):
             if spec.kind == "output" and spec.position >= first:
                 self.reasons[self.rows[spec.position - first].node] = results[k]
@@ -204,8 +207,8 @@ class _Explainer:
         reason = self.reasons[row.node]
         if reason.kind != "stopped":
             return ()
-        sources = provenance.sources(row.node)
-        cut = [node for node in sources if self._reason(node).requires_grad]
+        sources = provenance.sources(row.node, self.reasons)
+        cut = [node for node in sources if self.reasons[node].requires_grad]
         if not cut:
             return tuple(
                 dict.fromkeys(n for node in sources for n in self.stopped_by.get(node, ()))
@@ -217,10 +220,6 @@ class _Explainer:
             roots = self.reasons[node].roots
             self.cut.setdefault(number, {}).update((self.arguments[n], None) for n in roots)
         return (number,)
-
-    def _reason(self, node: Node) -> Reason:
-        """A tensor that the graph itself holds is a constant."""
-        return self.reasons.get(node, Reason())
 
     def _kind(self, row: provenance.Row) -> tuple[str, SourceLocation | None]:
         if row.op in ("detach", "detach_", "data"):
@@ -364,11 +363,13 @@ class _Explainer:
         return "intermediate", self._made_by(node)
 
     def _made_by(self, node: Node | None) -> str:
-        """The key of ``node``; of a node that makes several tensors, all their keys."""
+        """The key of ``node``; of a node that makes several tensors, all their keys; of one inside
+        a transform, its op."""
         if node is None:
             return ""
         parts = [node, *node.users] if node not in self.keys else [node]
-        return ", ".join(self.keys[part] for part in parts if part in self.keys)
+        keys = [self.keys[part] for part in parts if part in self.keys]
+        return ", ".join(keys) or provenance.operation(node)
 
 
 def _name(fn: Callable) -> str:

@@ -86,7 +86,7 @@ class Saved:
     is there for the backward pass only: an ``intermediate``, a ``copy`` of an argument that the
     call overwrites, or a ``random`` draw. ``name`` is the name of the argument or output, or the
     key of the value in whose computation it was made (several, with commas, for an op with several
-    results). ``allocated`` are the bytes that it adds to
+    results; the op, if that is inside a transform). ``allocated`` are the bytes that it adds to
     what the forward pass holds on to anyway.
     """
 

@@ -14,7 +14,7 @@ import inspect
 import linecache
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -22,6 +22,7 @@ from torch.fx import GraphModule, Node
 
 from .errors import SourceLocation
 from .frontend.diagnostics import op_name, readable_name
+from .frontend.ops import LEAVE
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -30,6 +31,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _FOREIGN = (
     os.path.dirname(torch.__file__) + os.sep,
     _HERE + "capture.py",
+    _HERE + "traced.py",
     _HERE + "transforms.py",
 )
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -48,6 +50,13 @@ def frames(node: Node) -> list[SourceLocation]:
 def is_stop_gradient(node: Node) -> bool:
     """Whether ``node`` comes from ``gradc.stop_gradient``."""
     return f'"{_HERE}transforms.py"' in (node.meta.get("stack_trace") or "")
+
+
+def _is_inside_transform(node: Node) -> bool:
+    """Whether ``node`` comes from the function that a transform differentiates, or from the
+    transform; its results, which leave it, do not count."""
+    result = operation(node) == "transform" and node.target is not LEAVE
+    return not result and f'"{_HERE}traced.py"' in (node.meta.get("stack_trace") or "")
 
 
 # -- source
@@ -163,6 +172,8 @@ def operation(node: Node) -> str:
     # The frontend has made a detach of it.
     if node.name.startswith("_get_data_attr"):
         return "data"
+    if target is LEAVE:
+        return "transform"
     if isinstance(target, torch._ops.OpOverload):
         return target._schema.name.split("::")[1]
     name = target if isinstance(target, str) else op_name(node)
@@ -201,14 +212,19 @@ class Row:
 
 
 def rows(gm: GraphModule) -> list[Row]:
-    """The tensors that ``gm`` (as the frontend's ``prepare`` returns it) computes, in order."""
+    """The tensors that ``gm`` (as the frontend's ``prepare`` returns it) computes, in order.
+
+    What is inside a transform is left out: it has a level of differentiation of its own.
+    """
     found = []
     grad_mode = True
     for node in gm.graph.nodes:
         if node.target is torch._C._set_grad_enabled:
             grad_mode = bool(node.args[0])
-        elif node.op in ("call_function", "call_method") and isinstance(
-            example(node), torch.Tensor
+        elif (
+            node.op in ("call_function", "call_method")
+            and isinstance(example(node), torch.Tensor)
+            and not _is_inside_transform(node)
         ):
             where = next(iter(frames(node)), None)
             op = operation(node)
@@ -216,14 +232,18 @@ def rows(gm: GraphModule) -> list[Row]:
     return found
 
 
-def sources(node: Node) -> list[Node]:
-    """The placeholders and rows that ``node`` reads, seen through tuples."""
+def sources(node: Node, known: Container[Node]) -> list[Node]:
+    """The nodes of ``known`` that ``node`` reads, seen through those that are not in ``known``."""
     found: dict[Node, None] = {}
-    for operand in node.all_input_nodes:
-        if _is_tuple(operand):
-            found.update(dict.fromkeys(sources(operand)))
-        else:
-            found[operand] = None
+    seen = set()
+    pending = [node]
+    while pending:
+        for operand in pending.pop().all_input_nodes:
+            if operand in known:
+                found[operand] = None
+            elif operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
     return list(found)
 
 

@@ -347,6 +347,32 @@ def test_compiled_functions_and_modules():
         assert gradc.explain(module, *inputs) == plain
 
 
+def test_an_argument_that_is_returned():
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    explanation = gradc.explain(lambda x, y: (x, x * 2, y.detach()), x, y)
+    assert explanation.find("output[0]").key == "x"
+    assert explanation.find("x").needed
+    assert explanation.find("y").why == "not needed: reaches no output"
+
+
+def test_transforms_inside():
+    def loss(w, x):
+        return (w * x).sin().sum()
+
+    def f(w, x):
+        value, slope = gradc.value_and_grad(loss)(w, x)
+        fixed = slope.detach()
+        return (slope * fixed).sum() + value
+
+    w, x = torch.randn(3, requires_grad=True), torch.randn(3)
+    explanation = gradc.explain(f, w, x)
+    ops = [value.op for value in explanation.intermediates]
+    assert ops == ["transform", "transform", "detach", "mul", "sum", "add"]
+    assert all(value.depends_on == ("w",) for value in explanation.intermediates if value.needed)
+    assert explanation.find("fixed").why.startswith("stopped by detach at test_explain.py:")
+    assert {saved.name for saved in explanation.saved if saved.kind == "argument"} <= {"w", "x"}
+
+
 def test_closures_keywords_and_pytrees():
     scale = torch.ones(3, requires_grad=True)
 
