@@ -7,6 +7,7 @@
 
 #include "GradDialect.h"
 
+#include "CustomRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -122,6 +123,8 @@ LogicalResult GradDialect::verifyOperationAttribute(Operation *op,
   if (name == kRequiresGradArg || name == kNameArg)
     return op->emitOpError("attribute '")
            << name << "' belongs on a function argument";
+  if (name == kCustomJvpAttr || name == kCustomVjpAttr)
+    return verifyCustomRule(op, attribute);
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "Batch/BatchRules.h"
 #include "GradDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -251,9 +252,31 @@ static LogicalResult batchWhile(Operation *op, BlockBatch &batch) {
   return success();
 }
 
+/// A call that is left is that of a function with a custom rule, which its
+/// batched form has as well.
+static LogicalResult batchCall(Operation *op, BlockBatch &batch) {
+  auto call = cast<func::CallOp>(op);
+  SmallVector<Value> operands;
+  SmallVector<int64_t> batched;
+  for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
+    operands.push_back(batch.getFormOrSelf(operand));
+    if (batch.isBatched(operand))
+      batched.push_back(number);
+  }
+  SmallVector<Type> types =
+      llvm::map_to_vector(call.getResultTypes(),
+                          [&](Type type) { return batch.getFormType(type); });
+  batch.replace(op, VmapOp::create(batch.builder(), op->getLoc(), types,
+                                   call.getCallee(), operands, batched,
+                                   batch.getSize())
+                        .getResults());
+  return success();
+}
+
 void mlir::grad::addControlFlowBatchRules(BatchRules &rules) {
   rules.add<scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp, CheckpointOp>(
       batchRegions);
+  rules.add<func::CallOp>(batchCall);
   rules.add<scf::ForOp>(batchFor);
   rules.add<scf::WhileOp>(batchWhile);
 }

@@ -8,7 +8,8 @@
 
 namespace mlir::grad {
 
-/// Turns `func`, a body of one block without calls, into the function that
+/// Turns `func`, a body of one block in which only functions with a custom rule
+/// are called, into the function that
 /// `vmap` needs: the arguments that it lists, and all results, have rows.
 LogicalResult batchFunction(func::FuncOp func, VmapOp vmap);
 

@@ -5,6 +5,7 @@
 #include "Batch/BatchRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -47,7 +48,7 @@ static bool hasOwnEffects(Operation *op) {
 
 LogicalResult BlockBatch::checkEffects(Block &block) const {
   WalkResult result = block.walk([&](Operation *op) {
-    if (!hasOwnEffects(op) || isa<cf::AssertOp>(op) ||
+    if (!hasOwnEffects(op) || isa<cf::AssertOp, func::CallOp>(op) ||
         isa<InParallelOpInterface>(op->getParentOp()))
       return WalkResult::advance();
     emitError(op) << "it has side effects";

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/CarriesGradient.h"
+#include "CustomRules.h"
 #include "Differentiate/Inference.h"
 
 using namespace mlir;
@@ -123,6 +124,11 @@ LogicalResult Inference::analyse(Instance &instance) {
       if (analysis->requiresGrad(operand))
         instance.results.set(index);
   });
+  // With a custom rule every result depends on every argument.
+  if (CustomRule(instance.origin) && instance.roots.any())
+    for (auto [index, type] : llvm::enumerate(instance.origin.getResultTypes()))
+      if (isDifferentiableType(type))
+        instance.results.set(index);
   if (instance.recursiveCall && instance.results.any())
     return instance.recursiveCall->emitOpError("calls '")
            << instance.origin.getName()

@@ -84,6 +84,16 @@ LogicalResult Inference::write(Instance &instance) {
 
   writeEncodings(function,
                  [&](Value value) { return analysis->requiresGrad(value); });
+  // What the analysis of the body does not say, but that of the call does.
+  SmallVector<Type> results(function.getResultTypes());
+  function.walk([&](func::ReturnOp op) {
+    for (unsigned index : instance.results.set_bits()) {
+      convertOperand(op->getOpOperand(index), /*requiresGrad=*/true);
+      results[index] = withRequiresGrad(results[index], true);
+    }
+  });
+  function.setType(
+      function.cloneTypeWith(function.getArgumentTypes(), results));
   for (auto [op, callee] : callees)
     op->setAttr("callee",
                 FlatSymbolRefAttr::get(callee->function.getSymNameAttr()));

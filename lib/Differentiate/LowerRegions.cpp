@@ -3,6 +3,7 @@
 #include "Differentiate/LowerRegions.h"
 
 #include "Analysis/CarriesGradient.h"
+#include "CustomRules.h"
 #include "Differentiate/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -87,6 +88,8 @@ void mlir::grad::specializeCallsUnderNoGrad(ModuleOp module) {
       clone = callee.clone();
       clone.setName((callee.getName() + ".no_grad").str());
       clone.setPrivate();
+      // A rule would bring the gradient back.
+      CustomRule::remove(clone);
       for (unsigned arg = 0, e = clone.getNumArguments(); arg < e; ++arg)
         clone.removeArgAttr(arg, kRequiresGradArg);
       symbolTable.insert(clone, std::next(Block::iterator(callee)));

@@ -5,6 +5,7 @@
 #include "Analysis/CarriesGradient.h"
 #include "Analysis/GradientAnalysis.h"
 #include "Batch/BatchFunction.h"
+#include "CustomRules.h"
 #include "Differentiate/Encodings.h"
 #include "Rules/BlockJvp.h"
 #include "Rules/BlockVjp.h"
@@ -78,6 +79,8 @@ LogicalResult TransformExpander::inlineCalls(func::FuncOp func) {
     if (!callee)
       return call.emitOpError("calls '")
              << call.getCallee() << "', which is not a function";
+    if (CustomRule(callee))
+      continue;
     if (failed(checkDifferentiable(call, callee)))
       return failure();
     if (llvm::is_contained(path, callee.getName())) {
@@ -98,23 +101,40 @@ LogicalResult TransformExpander::inlineCalls(func::FuncOp func) {
   return success();
 }
 
+/// Replaces the body of `func` by a call of `callee`, which has its type.
+static void callInstead(func::FuncOp func, func::FuncOp callee) {
+  func.getBody().getBlocks().clear();
+  OpBuilder builder = OpBuilder::atBlockEnd(func.addEntryBlock());
+  auto call = func::CallOp::create(builder, callee.getLoc(), callee,
+                                   func.getArguments());
+  func::ReturnOp::create(builder, callee.getLoc(), call.getResults());
+}
+
 FailureOr<func::FuncOp> TransformExpander::prepare(func::FuncOp callee,
-                                                   StringRef suffix) {
-  if (failed(checkDifferentiable(callee, callee)))
+                                                   StringRef suffix,
+                                                   bool useRule) {
+  bool isCustom = useRule && CustomRule(callee);
+  if (!isCustom && failed(checkDifferentiable(callee, callee)))
     return failure();
   func::FuncOp copy = callee.clone();
   copy.setPrivate();
   copy.setName((callee.getName() + suffix).str());
+  CustomRule::remove(copy);
   symbols.insert(copy);
-  auto giveUp = [&]() -> FailureOr<func::FuncOp> {
+  if (isCustom)
+    callInstead(copy, callee);
+  eraseEncodings(copy);
+  if (failed(flatten(copy))) {
     symbols.erase(copy);
     return failure();
-  };
-  eraseEncodings(copy);
-  if (failed(inlineCalls(copy)) || failed(expandAll(copy)) ||
-      failed(inlineCalls(copy)))
-    return giveUp();
+  }
   return copy;
+}
+
+LogicalResult TransformExpander::flatten(func::FuncOp func) {
+  if (failed(inlineCalls(func)) || failed(expandAll(func)))
+    return failure();
+  return inlineCalls(func);
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,24 +376,37 @@ FailureOr<func::FuncOp> TransformExpander::getFunction(Operation *transform) {
            vmap ? transform->getAttrDictionary() : transform->getAttr("wrt")}};
   if (func::FuncOp made = functions.lookup(key))
     return made;
-  if (failed(checkDifferentiable(transform, callee)))
+  // A batched function has a custom rule of its own; the others use one.
+  bool isCustom = static_cast<bool>(CustomRule(callee));
+  if ((vmap || !isCustom) && failed(checkDifferentiable(transform, callee)))
     return failure();
   if (llvm::is_contained(active, callee.getNameAttr()))
     return transform->emitOpError(vmap ? "batches '" : "differentiates '")
            << name << "', which contains it";
   active.push_back(callee.getNameAttr());
-  FailureOr<func::FuncOp> func = prepare(callee, suffix);
-  active.pop_back();
-  if (failed(func))
-    return failure();
   auto wrt = transform->getAttrOfType<DenseI64ArrayAttr>("wrt");
-  if (failed(vmap  ? batchFunction(*func, vmap)
-             : vjp ? buildVjp(*func, wrt)
-                   : buildJvp(*func, wrt))) {
-    symbols.erase(*func);
+  FailureOr<func::FuncOp> func = prepare(callee, suffix, /*useRule=*/!vmap);
+  LogicalResult built = failed(func) ? failure()
+                        : vmap       ? batchFunction(*func, vmap)
+                        : vjp        ? buildVjp(*func, wrt)
+                                     : buildJvp(*func, wrt);
+  // Custom rules leave calls and transforms of their functions.
+  if (succeeded(built))
+    built = flatten(*func);
+  active.pop_back();
+  if (succeeded(built)) {
+    functions[key] = *func;
+    // The rule may call the function that it belongs to.
+    if (vmap && isCustom)
+      built = batchCustomRule(callee, *func, vmap);
+  }
+  if (failed(built)) {
+    functions.erase(key);
+    if (succeeded(func))
+      symbols.erase(*func);
     return failure();
   }
-  return functions[key] = *func;
+  return *func;
 }
 
 LogicalResult TransformExpander::expandAll(Operation *root) {

@@ -26,8 +26,11 @@ public:
   LogicalResult expandAll(Operation *root);
 
   /// A private copy of `callee`, named after it and `suffix`, as described
-  /// above. The caller erases it or keeps it.
-  FailureOr<func::FuncOp> prepare(func::FuncOp callee, StringRef suffix);
+  /// above. The caller erases it or keeps it. Calls of functions with a custom
+  /// rule stay calls; if `callee` has one, the copy calls it, unless `useRule`
+  /// is false.
+  FailureOr<func::FuncOp> prepare(func::FuncOp callee, StringRef suffix,
+                                  bool useRule = true);
 
   /// Erases a function made by `prepare`.
   void erase(func::FuncOp func) { symbols.erase(func); }
@@ -41,6 +44,11 @@ private:
   LogicalResult buildVjp(func::FuncOp func, ArrayRef<int64_t> wrt);
   LogicalResult buildJvp(func::FuncOp func, ArrayRef<int64_t> wrt);
   LogicalResult inlineCalls(func::FuncOp func);
+  /// Inlines calls and expands transforms.
+  LogicalResult flatten(func::FuncOp func);
+  /// Gives `batched`, made of `callee` for `vmap`, the custom rule of `callee`.
+  LogicalResult batchCustomRule(func::FuncOp callee, func::FuncOp batched,
+                                VmapOp vmap);
 
   ModuleOp module;
   SymbolTable symbols;

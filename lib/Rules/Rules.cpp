@@ -8,4 +8,5 @@ void mlir::grad::registerRules(DialectRegistry &registry) {
   registerTensorRules(registry);
   registerLinalgRules(registry);
   registerSCFRules(registry);
+  registerFuncRules(registry);
 }

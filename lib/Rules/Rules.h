@@ -4,7 +4,8 @@
 // one: ArithRules.cpp and MathRules.cpp hold elementwise ops, a line or two
 // each; TensorRules.cpp holds data movement; LinalgRules.cpp holds the
 // structured ops, which are differentiated through their scalar body;
-// SCFRules.cpp holds control flow.
+// SCFRules.cpp holds control flow; FuncRules.cpp holds calls of functions that
+// bring their derivative.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@ void registerMathRules(DialectRegistry &registry);
 void registerTensorRules(DialectRegistry &registry);
 void registerLinalgRules(DialectRegistry &registry);
 void registerSCFRules(DialectRegistry &registry);
+void registerFuncRules(DialectRegistry &registry);
 
 } // namespace mlir::grad
 
