@@ -42,7 +42,7 @@ bool Inference::isPinned(func::FuncOp function) {
     return true;
   auto uses = SymbolTable::getSymbolUses(function, module);
   return !uses || !llvm::all_of(*uses, [](SymbolTable::SymbolUse use) {
-    return isa<func::CallOp, VjpOp, JvpOp>(use.getUser());
+    return isa<func::CallOp, VjpOp, JvpOp, VmapOp>(use.getUser());
   });
 }
 
@@ -164,10 +164,11 @@ FailureOr<Instance *> Inference::getCallee(Operation *op,
                                            const GradientAnalysis &analysis) {
   func::FuncOp function;
   llvm::BitVector roots;
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    function = lookup(call.getCallee());
-    roots.resize(call.getNumOperands());
-    for (auto [index, operand] : llvm::enumerate(call.getOperands()))
+  if (isa<func::CallOp, VmapOp>(op)) {
+    function =
+        lookup(op->getAttrOfType<FlatSymbolRefAttr>("callee").getValue());
+    roots.resize(op->getNumOperands());
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
       roots[index] = analysis.requiresGrad(operand);
   } else if (auto vjp = dyn_cast<VjpOp>(op)) {
     function = lookup(vjp.getCallee());

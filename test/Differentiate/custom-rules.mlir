@@ -1,4 +1,5 @@
 // RUN: gradc-opt %s --grad-infer-requires-grad --grad-check-requires-grad | FileCheck %s --check-prefix=INFER
+// RUN: gradc-opt %s --grad-tape | FileCheck %s --check-prefix=TAPE
 
 // With a custom rule every result depends on every argument, whatever the body
 // says.
@@ -24,3 +25,7 @@ func.func @roots(%x: tensor<4xf32> {grad.requires_grad}) -> tensor<4xf32> {
   %0 = call @constant(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// TAPE-LABEL: func.func @roots.backward(
+// TAPE-SAME: %[[CT:[^:]+]]: tensor<4xf32>
+// TAPE-NEXT: return %[[CT]]
