@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradDialect.h"
+#include "GradScheduleOps.h"
 
 #include "CustomRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -108,6 +109,10 @@ void GradDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "GradOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "GradScheduleOps.cpp.inc"
       >();
   addInterfaces<GradInlinerInterface>();
 }

@@ -4,6 +4,7 @@
 #include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/Transforms.h"
+#include "Rules/Checkpoint.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,6 +32,7 @@ struct DifferentiatePass
     for (func::FuncOp func : funcs)
       if (failed(expander.expandAll(func)))
         return signalPassFailure();
+    dissolveCheckpoints(module);
     numCreated += expander.getNumCreated();
   }
 };

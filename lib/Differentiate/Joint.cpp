@@ -10,6 +10,7 @@
 #include "Analysis/GradientAnalysis.h"
 #include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
+#include "Differentiate/ResidualCut.h"
 #include "Differentiate/Transforms.h"
 #include "Rules/TensorUtils.h"
 
@@ -87,8 +88,9 @@ static void buildJoint(func::FuncOp func, const Connection &connection) {
       func::FuncOp::create(builder, loc, (func.getName() + ".joint").str(),
                            builder.getFunctionType(inputs, results));
   for (unsigned i = 0; i < type.getNumInputs(); ++i)
-    if (Attribute name = func.getArgAttr(i, kNameArg))
-      joint.setArgAttr(i, kNameArg, name);
+    for (StringRef kept : {kNameArg, kTemporaryArg})
+      if (Attribute attribute = func.getArgAttr(i, kept))
+        joint.setArgAttr(i, kept, attribute);
   joint->setAttr(kCotangentsAttr,
                  builder.getDenseI64ArrayAttr(connection.results));
   joint->setAttr(kGradientsAttr,

@@ -4,6 +4,7 @@
 
 #include "Analysis/CarriesGradient.h"
 #include "CustomRules.h"
+#include "Differentiate/FormCheckpoints.h"
 #include "Differentiate/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -198,6 +199,7 @@ void mlir::grad::lowerGradRegions(ModuleOp module) {
     rewriter.replaceOp(op, yield->getOperands());
     rewriter.eraseOp(yield);
   });
+  formCheckpoints(module);
 }
 
 namespace {

@@ -1,23 +1,22 @@
 //===- Partition.cpp - Forward and backward functions ---------------------===//
 //
-// Every op of a joint function belongs to one side. The results of the primal
-// function decide: an op they need runs forward, and so do assertions. Every
-// other op runs backward. A value of the forward side that the backward side
-// reads is a residual, unless it costs nothing to make again (constants and
-// fills).
+// An op of a joint function that depends on a cotangent runs backward, and so
+// does whatever nothing else needs. What the results of the primal function
+// need runs forward, and so do assertions. The backward function reads early
+// values too: each of them is a residual or is computed again from residuals,
+// which ResidualCut.cpp decides. An op that is computed again stands right in
+// front of the first op that needs it, so that its result does not live longer
+// than a residual would.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Differentiate/Joint.h"
 #include "Differentiate/Passes.h"
+#include "Differentiate/ResidualCut.h"
 #include "Differentiate/Transforms.h"
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "GradScheduleOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::grad {
 #define GEN_PASS_DEF_PARTITIONPASS
@@ -26,26 +25,6 @@ namespace mlir::grad {
 
 using namespace mlir;
 using namespace mlir::grad;
-
-/// Operands of `op` and values from outside that its regions read.
-static SmallVector<Value> getReadValues(Operation *op) {
-  SmallVector<Value> values(op->getOperands());
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  llvm::append_range(values, captured);
-  return values;
-}
-
-/// True when computing the op again is as cheap as reading its result.
-static bool isFree(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>())
-    return true;
-  if (!isa<tensor::EmptyOp, linalg::FillOp, tensor::SplatOp>(op))
-    return false;
-  return llvm::all_of(op->getOperands(), [](Value operand) {
-    return operand.getDefiningOp() && isFree(operand.getDefiningOp());
-  });
-}
 
 namespace {
 class Partitioner {
@@ -58,6 +37,8 @@ public:
     };
     numPrimals = joint.getNumArguments() - numbers(kCotangentsAttr).size();
     numResults = returned.size() - numbers(kGradientsAttr).size();
+    for (auto [number, op] : llvm::enumerate(block))
+      order[&op] = number;
   }
 
   LogicalResult run() {
@@ -70,7 +51,8 @@ public:
     if (failed(checkNameIsFree(joint, forwardName)) ||
         failed(checkNameIsFree(joint, backwardName)))
       return failure();
-    collectResiduals();
+    chooseSaved();
+    planBackward();
     buildForward(forwardName);
     buildBackward(backwardName);
     joint.erase();
@@ -79,9 +61,18 @@ public:
 
 private:
   LogicalResult assignSides();
-  void collectResiduals();
+  void chooseSaved();
+  void planBackward();
+  void planFor(ArrayRef<Value> read);
   void buildForward(const std::string &name);
   void buildBackward(const std::string &name);
+
+  ArrayRef<Value> getResults() const {
+    return ArrayRef<Value>(returned).take_front(numResults);
+  }
+  ArrayRef<Value> getGradients() const {
+    return ArrayRef<Value>(returned).drop_front(numResults);
+  }
 
   /// A function beside the joint one, with its attributes.
   func::FuncOp create(const std::string &name, TypeRange inputs,
@@ -95,69 +86,116 @@ private:
     return func;
   }
 
-  bool isForward(Value value) const {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getArgNumber() < numPrimals;
-    return forward.contains(value.getDefiningOp());
-  }
+  /// Adds what `values` are computed from, and them, to the forward side.
+  /// Returns the first cotangent that is met, or null.
+  BlockArgument addForward(ArrayRef<Value> values);
 
   func::FuncOp joint;
   Block &block;
   SmallVector<Value> returned;
   unsigned numPrimals, numResults;
+  DenseMap<Operation *, unsigned> order;
+  /// Values that depend on a cotangent.
+  DenseSet<Value> late;
   DenseSet<Operation *> forward;
+  DenseSet<Value> saved;
+  /// The saved values that are read, and the ops of the backward function in
+  /// their order.
   llvm::SetVector<Value> residuals;
+  llvm::SetVector<Operation *> backward;
 };
 } // namespace
 
-LogicalResult Partitioner::assignSides() {
-  SmallVector<Value> pending(ArrayRef<Value>(returned).take_front(numResults));
-  // An assertion is about the call of the function, not about its gradient.
-  DenseSet<Value> late;
-  for (Value cotangent : block.getArguments().drop_front(numPrimals))
-    late.insert(cotangent);
-  for (Operation &op : block.without_terminator()) {
-    SmallVector<Value> read = getReadValues(&op);
-    if (llvm::any_of(read, [&](Value value) { return late.contains(value); })) {
-      for (Value result : op.getResults())
-        late.insert(result);
-    } else if (!isMemoryEffectFree(&op)) {
-      forward.insert(&op);
-      llvm::append_range(pending, read);
-    }
-  }
+BlockArgument Partitioner::addForward(ArrayRef<Value> values) {
+  SmallVector<Value> pending(values);
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (argument.getArgNumber() >= numPrimals)
-        return joint.emitOpError("returns a primal result that depends on a "
-                                 "cotangent");
+        return argument;
       continue;
     }
     if (forward.insert(value.getDefiningOp()).second)
       llvm::append_range(pending, getReadValues(value.getDefiningOp()));
   }
+  return {};
+}
+
+LogicalResult Partitioner::assignSides() {
+  SmallVector<Value> needed(getResults());
+  for (Value cotangent : block.getArguments().drop_front(numPrimals))
+    late.insert(cotangent);
+  for (Operation &op : block.without_terminator()) {
+    SmallVector<Value> read = getReadValues(&op);
+    if (llvm::any_of(read, [&](Value value) { return late.contains(value); })) {
+      late.insert(op.result_begin(), op.result_end());
+    } else if (!isMemoryEffectFree(&op)) {
+      // An assertion is about the call of the function, not about its gradient.
+      forward.insert(&op);
+      llvm::append_range(needed, read);
+    }
+  }
+  if (addForward(needed))
+    return joint.emitOpError("returns a primal result that depends on a "
+                             "cotangent");
   return success();
 }
 
-void Partitioner::collectResiduals() {
-  auto visit = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    if (value.getParentBlock() == &block && isForward(value) &&
-        !(op && isFree(op)))
+void Partitioner::chooseSaved() {
+  DenseSet<Value> results(getResults().begin(), getResults().end());
+  ResidualProblem problem = {
+      block,
+      [&](Value value) { return !late.contains(value); },
+      [&](Operation *op) { return forward.contains(op); },
+      [&](Value value) { return results.contains(value); },
+      [&](BlockArgument argument) {
+        return !joint.getArgAttr(argument.getArgNumber(), kTemporaryArg);
+      },
+      getGradients()};
+  saved = chooseResiduals(problem);
+}
+
+/// Adds the ops that compute `read` in the backward function again.
+void Partitioner::planFor(ArrayRef<Value> read) {
+  SmallVector<Value> pending(read);
+  SmallVector<Operation *> added;
+  DenseSet<Operation *> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (saved.contains(value)) {
       residuals.insert(value);
-  };
-  for (Operation &op : block.without_terminator())
-    if (!forward.contains(&op))
-      llvm::for_each(getReadValues(&op), visit);
-  llvm::for_each(ArrayRef<Value>(returned).drop_front(numResults), visit);
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op || late.contains(value) || backward.contains(op) ||
+        !seen.insert(op).second)
+      continue;
+    added.push_back(op);
+    llvm::append_range(pending, getReadValues(op));
+  }
+  llvm::sort(added, [&](Operation *a, Operation *b) {
+    return order.lookup(a) < order.lookup(b);
+  });
+  backward.insert(added.begin(), added.end());
+}
+
+void Partitioner::planBackward() {
+  for (Operation &op : block.without_terminator()) {
+    if (forward.contains(&op) ||
+        (op.getNumResults() != 0 && !late.contains(op.getResult(0))))
+      continue;
+    planFor(getReadValues(&op));
+    backward.insert(&op);
+  }
+  planFor(getGradients());
 }
 
 void Partitioner::buildForward(const std::string &name) {
-  SmallVector<Value> results(ArrayRef<Value>(returned).take_front(numResults));
+  SmallVector<Value> results(getResults());
   for (Value residual : residuals)
     if (!isa<BlockArgument>(residual) && !llvm::is_contained(results, residual))
       results.push_back(residual);
+  addForward(residuals.getArrayRef());
   auto arguments = block.getArguments().take_front(numPrimals);
   func::FuncOp func = create(name, ValueRange(arguments).getTypes(),
                              ValueRange(results).getTypes());
@@ -176,10 +214,9 @@ void Partitioner::buildForward(const std::string &name) {
 }
 
 void Partitioner::buildBackward(const std::string &name) {
-  auto gradients = ArrayRef<Value>(returned).drop_front(numResults);
   auto cotangents = block.getArguments().drop_front(numPrimals);
   SmallVector<Type> inputs;
-  SmallVector<Value> results(ArrayRef<Value>(returned).take_front(numResults));
+  SmallVector<Value> results(getResults());
   SmallVector<int64_t> sources;
   for (Value residual : residuals) {
     inputs.push_back(residual.getType());
@@ -193,19 +230,33 @@ void Partitioner::buildBackward(const std::string &name) {
       results.push_back(residual);
   }
   llvm::append_range(inputs, ValueRange(cotangents).getTypes());
-  func::FuncOp func = create(name, inputs, ValueRange(gradients).getTypes());
+  func::FuncOp func =
+      create(name, inputs, ValueRange(getGradients()).getTypes());
   OpBuilder builder = OpBuilder::atBlockEnd(&func.getBody().front());
   func->setAttr(kResidualsAttr, builder.getDenseI64ArrayAttr(sources));
 
   IRMapping mapping;
-  for (auto [value, argument] : llvm::zip_first(residuals, func.getArguments()))
+  for (auto [value, argument] :
+       llvm::zip_first(residuals, func.getArguments())) {
     mapping.map(value, argument);
+    argument.setLoc(value.getLoc());
+    auto source = dyn_cast<BlockArgument>(value);
+    if (!source)
+      continue;
+    if (Attribute given = joint.getArgAttr(source.getArgNumber(), kNameArg))
+      func.setArgAttr(argument.getArgNumber(), kNameArg, given);
+  }
   mapping.map(cotangents, func.getArguments().drop_front(residuals.size()));
-  for (Operation &op : block.without_terminator())
-    if (!forward.contains(&op) || isFree(&op))
-      builder.clone(op, mapping);
+  for (Operation *op : backward) {
+    // What was to be awaited is on the other side now.
+    auto after = dyn_cast<AfterOp>(op);
+    if (after && !late.contains(after.getInput()))
+      mapping.map(after.getResult(), mapping.lookup(after.getInput()));
+    else
+      builder.clone(*op, mapping);
+  }
   SmallVector<Value> mapped;
-  for (Value value : gradients)
+  for (Value value : getGradients())
     mapped.push_back(mapping.lookup(value));
   func::ReturnOp::create(builder, joint.getLoc(), mapped);
 }

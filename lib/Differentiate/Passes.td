@@ -77,7 +77,9 @@ def LowerRegionsPass : Pass<"grad-lower-regions", "::mlir::ModuleOp"> {
     Inlines every `grad.no_grad` and `grad.enable_grad` region. Ops directly
     under `no_grad` read their operands through `grad.stop_gradient`; values
     that only pass through are left alone. A call under `no_grad` is directed
-    at a clone of its callee that is lowered under `no_grad`.
+    at a clone of its callee that is lowered under `no_grad`. Ops between
+    `grad.enter_checkpoint` and `grad.leave_checkpoint` become a
+    `grad.checkpoint`.
   }];
   let dependentDialects = ["::mlir::grad::GradDialect", "::mlir::scf::SCFDialect"];
 }
@@ -127,6 +129,12 @@ def PartitionPass : Pass<"grad-partition", "::mlir::ModuleOp"> {
     listed in `grad.residuals` of `@f.backward`, an array with one number for
     each residual argument: n >= 0 is argument n of `@f`, -1 - k is result
     number k of `@f.forward`.
+
+    Which early values are saved and which are computed again in `@f.backward`
+    is a minimum cut on bytes and work. An argument of `@f` with the attribute
+    `grad.temporary` would not outlive the call, so saving it costs its bytes.
+    The residual arguments of `@f.backward` have the location of the op that
+    computes them, and the `grad.name` of the argument that they are.
   }];
 }
 

@@ -9,6 +9,7 @@
 #include "Differentiate/Encodings.h"
 #include "Rules/BlockJvp.h"
 #include "Rules/BlockVjp.h"
+#include "Rules/Checkpoint.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -319,6 +320,8 @@ static void returnDerivatives(func::FuncOp func, OpBuilder &builder,
 
 LogicalResult TransformExpander::buildVjp(func::FuncOp func,
                                           ArrayRef<int64_t> wrt) {
+  if (failed(applyCheckpointPolicies(func)))
+    return failure();
   FailureOr<Derivation> derivation = Derivation::prepare(func, wrt);
   if (failed(derivation))
     return failure();

@@ -157,6 +157,15 @@ def BindBuffersPass : Pass<"grad-bind-buffers", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def DropAfterPass : Pass<"grad-drop-after", "::mlir::func::FuncOp"> {
+  let summary = "leave the order of computations to the order of the ops";
+  let description = [{
+    Replaces `grad.after` by its operand. Until here it kept CSE from merging
+    what a checkpoint computes again with what it computed first; on buffers,
+    the order of the ops is the order in which memory is used.
+  }];
+}
+
 def UnshareEmptyPass : Pass<"grad-unshare-empty", "::mlir::func::FuncOp"> {
   let summary = "one tensor.empty, and one linalg.fill, for each use";
   let description = [{

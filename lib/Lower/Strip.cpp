@@ -1,6 +1,6 @@
 //===- Strip.cpp - Plain types and no barriers ----------------------------===//
 
-#include "GradDialect.h"
+#include "GradScheduleOps.h"
 #include "Lower/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -45,7 +45,8 @@ struct StripPass : grad::impl::StripPassBase<StripPass> {
                                           /*replaceTypes=*/true);
 
     WalkResult result = getOperation()->walk([](Operation *op) {
-      if (isa<StopGradientOp, PromoteOp, LeafOp, ValueOfOp>(op))
+      if (isa<StopGradientOp, PromoteOp, LeafOp, ValueOfOp, EnterCheckpointOp,
+              LeaveCheckpointOp>(op))
         replace(op, op->getOperand(0));
       else if (isa<NoGradOp, EnableGradOp, CheckpointOp>(op))
         dissolve(op);

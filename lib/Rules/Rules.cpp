@@ -9,4 +9,5 @@ void mlir::grad::registerRules(DialectRegistry &registry) {
   registerLinalgRules(registry);
   registerSCFRules(registry);
   registerFuncRules(registry);
+  registerCheckpointRules(registry);
 }

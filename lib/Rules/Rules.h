@@ -26,6 +26,7 @@ void registerTensorRules(DialectRegistry &registry);
 void registerLinalgRules(DialectRegistry &registry);
 void registerSCFRules(DialectRegistry &registry);
 void registerFuncRules(DialectRegistry &registry);
+void registerCheckpointRules(DialectRegistry &registry);
 
 } // namespace mlir::grad
 

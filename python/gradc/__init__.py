@@ -25,6 +25,7 @@ from .errors import (
 
 if TYPE_CHECKING:
     from .api import compile
+    from .checkpointing import checkpoint
     from .compiler import STAGES
     from .custom import custom_jvp, custom_vjp
     from .explain import explain
@@ -41,6 +42,7 @@ __all__ = [
     "InputError",
     "SourceLocation",
     "UnsupportedError",
+    "checkpoint",
     "compile",
     "custom_jvp",
     "custom_vjp",
@@ -59,6 +61,7 @@ __all__ = [
 _HOME = {
     "Explanation": "explanation",
     "STAGES": "compiler",
+    "checkpoint": "checkpointing",
     "compile": "api",
     "custom_jvp": "custom",
     "custom_vjp": "custom",

@@ -11,8 +11,8 @@ from . import config
 from .backend import CompiledGraph, backend_into
 from .errors import InputError
 from .locks import waiting
-from .program import Program
-from .transformed import ir_of
+from .program import Program, Saved
+from .transformed import ir_of, residuals_of
 
 
 def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
@@ -29,7 +29,7 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
         None gradients where there is no path. It is compiled once for each signature (shapes,
         dtypes, ``requires_grad``, grad mode, and the Python values it depends on). Its ``.ir(stage,
         index=-1)`` gives the text of a stage (see ``gradc.STAGES``) of the ``index``-th program
-        compiled.
+        compiled; its ``.residuals(index=-1)`` lists what that program keeps for the backward pass.
 
     Raises:
         GradcError: (at call) an op that is not supported or has no derivative, an input that native
@@ -58,11 +58,15 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
     def ir(stage: str, index: int = -1) -> str:
         return ir_of(programs(), stage, index)
 
+    def residuals(index: int = -1) -> list[Saved]:
+        return residuals_of(programs(), index)
+
     if isinstance(compiled, torch.nn.Module):
         compiled.forward = waiting(compiled.forward)
     else:
         compiled = waiting(compiled)
-    # A compiled module forwards attributes to the module it wraps; these two are its own.
+    # A compiled module forwards attributes to the module it wraps; these are its own.
     object.__setattr__(compiled, "ir", ir)
+    object.__setattr__(compiled, "residuals", residuals)
     object.__setattr__(compiled, "programs", programs)
     return compiled

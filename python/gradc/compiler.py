@@ -9,6 +9,7 @@ cotangent) is read from the attributes and types that the passes leave.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,8 @@ from mlir.passmanager import PassManager
 
 from . import config
 from ._lib import _gradc
-from .diagnostics import translated
+from .diagnostics import source_location, translated
+from .errors import SourceLocation
 
 _gradc.register_passes()
 _gradc.load_blas(str(Path(scipy_openblas32.get_lib_dir()) / "libscipy_openblas.so"))
@@ -73,8 +75,26 @@ class TensorType:
         shaped = ir.RankedTensorType(type_)
         return cls(tuple(shaped.shape), _DTYPES[str(shaped.element_type)])
 
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
     def empty(self) -> torch.Tensor:
         return torch.empty(self.shape, dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """A value that the forward function keeps for the backward function.
+
+    ``number`` is n >= 0 for argument n of ``@main``, -1 - k for result k of the forward function.
+    ``name`` is what the user calls an argument, ``location`` the line that computes anything else.
+    """
+
+    number: int
+    type: TensorType
+    name: str | None
+    location: SourceLocation | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +105,7 @@ class Native:
       an entry of ``cotangents`` and the results of ``@main`` by one gradient an entry of
       ``gradients``; in ``Mode.TAPE`` the results of ``@main`` are followed by the extra residuals.
     * ``backward`` (``Mode.TAPE``) takes ``residuals`` and then the cotangents, and returns the
-      gradients. A residual n >= 0 is argument n of ``@main``, -1 - k is result k of ``run``.
+      gradients.
     * ``cotangents`` are result numbers, ``gradients`` argument numbers of ``@main``.
     """
 
@@ -96,7 +116,7 @@ class Native:
     cotangents: tuple[int, ...] = ()
     gradients: tuple[int, ...] = ()
     gradient_types: tuple[TensorType, ...] = ()
-    residuals: tuple[int, ...] = ()
+    residuals: tuple[Residual, ...] = ()
     #: Owns the machine code of ``run`` and ``backward``.
     executable: object = None
 
@@ -209,6 +229,20 @@ def _types(types: Sequence[ir.Type]) -> tuple[TensorType, ...]:
     return tuple(TensorType.of(type_) for type_ in types)
 
 
+def _residuals(backward: ir.OpView) -> tuple[Residual, ...]:
+    """The first arguments of the backward function, and what partition says of them."""
+    found = []
+    for n, argument in zip(_numbers(backward, "grad.residuals"), backward.arguments, strict=False):
+        name = None
+        if "arg_attrs" in backward.attributes:
+            attributes = backward.arg_attrs[argument.arg_number]
+            if "grad.name" in attributes:
+                name = ir.StringAttr(attributes["grad.name"]).value
+        where = source_location(argument.location)
+        found.append(Residual(n, TensorType.of(argument.type), name, where))
+    return tuple(found)
+
+
 def build(imported: str, mode: Mode) -> tuple[Native, Stages]:
     """Compiles ``imported`` (a module with a public ``@main`` on ranked, static tensors).
 
@@ -231,10 +265,10 @@ def build(imported: str, mode: Mode) -> tuple[Native, Stages]:
             _numbers(entry, "grad.gradients"),
         )
         gradient_types: tuple[TensorType, ...] = ()
-        residuals: tuple[int, ...] = ()
+        residuals: tuple[Residual, ...] = ()
         if mode is Mode.TAPE:
             reverse = find_function(module, "main.backward")
-            residuals = _numbers(reverse, "grad.residuals")
+            residuals = _residuals(reverse)
             gradient_types = _types(reverse.type.results)
         elif mode is Mode.JOINT:
             count = len(results) - len(gradients)

@@ -7,12 +7,13 @@ passes addresses and wraps up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from .compiler import Mode, Native, Stages
-from .errors import GradcError, InputError, UnsupportedError
+from .errors import GradcError, InputError, SourceLocation, UnsupportedError
 from .frontend import ImportedProgram
 
 Tensors = Sequence[torch.Tensor]
@@ -38,6 +39,25 @@ def run_native(native: Native, arguments: Tensors) -> list[torch.Tensor]:
 
 def _addresses(tensors: Tensors) -> list[int]:
     return [tensor.data_ptr() for tensor in tensors]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """One tensor that is kept between the forward and the backward pass.
+
+    ``kind`` says where it lives: ``"argument"`` (a tensor of the caller's, which costs nothing),
+    ``"result"`` (returned to the caller, which costs nothing while the caller keeps it),
+    ``"random"`` (a draw) or ``"value"`` (an intermediate value). ``bytes`` is its size whatever
+    the kind; ``allocated`` is what is allocated for it alone.
+    """
+
+    kind: str
+    name: str | None
+    location: SourceLocation | None
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    bytes: int
+    allocated: int
 
 
 class Program:
@@ -77,7 +97,9 @@ class Program:
         mutated = {position for position, _ in self.mutations}
         # A residual that this very call overwrites has to be copied first.
         self._copied_residuals = {
-            n for n in native.residuals if n >= 0 and self._sources[n][0] in mutated
+            residual.number
+            for residual in native.residuals
+            if residual.number >= 0 and self._sources[residual.number][0] in mutated
         }
         #: argument number -> position of the input, for gradients
         self.gradient_positions = [self._sources[n][0] for n in native.gradients]
@@ -133,7 +155,8 @@ class Program:
         An input is kept itself, not its dense copy, so that a later in-place change is noticed.
         """
         kept = []
-        for n in self.native.residuals:
+        for residual in self.native.residuals:
+            n = residual.number
             if n < 0:
                 kept.append(results[-1 - n])
             elif n in self._copied_residuals:
@@ -142,6 +165,31 @@ class Program:
                 position = self._sources[n][0]
                 kept.append(arguments[n] if position is None else inputs[position])
         return kept
+
+    def saved(self) -> list[Saved]:
+        """What is kept for the backward function, in the order of its arguments."""
+        found = []
+        for residual in self.native.residuals:
+            n, type_ = residual.number, residual.type
+            if n >= 0:
+                given = self._sources[n][2] is None
+                kind = "argument" if given else "random"
+                own = not given or n in self._copied_residuals
+            else:
+                own = -1 - n >= self.result_count
+                kind = "value" if own else "result"
+            found.append(
+                Saved(
+                    kind,
+                    residual.name,
+                    residual.location,
+                    type_.shape,
+                    type_.dtype,
+                    type_.bytes,
+                    type_.bytes if own else 0,
+                )
+            )
+        return found
 
     def run_backward(
         self, residuals: Tensors, cotangents: Sequence[torch.Tensor | None]

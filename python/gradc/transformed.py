@@ -19,7 +19,7 @@ from .arguments import Roots, describe
 from .backend import compile_graph
 from .compiler import Mode
 from .errors import GradcError, InputError
-from .program import Program
+from .program import Program, Saved
 from .signature import name_inputs
 
 
@@ -233,6 +233,14 @@ class Transform:
             ValueError: before the first call, or when there is no such stage.
         """
         return ir_of(self.programs, stage, index)
+
+
+def residuals_of(programs: Sequence[Program], index: int) -> list[Saved]:
+    """What ``programs[index]`` keeps for the backward pass; raises ``ValueError`` when nothing was
+    compiled yet."""
+    if not programs:
+        raise ValueError("nothing is compiled yet: call the function first")
+    return programs[index].saved()
 
 
 def ir_of(programs: Sequence[Program], stage: str, index: int) -> str:

@@ -1,6 +1,6 @@
 //===- CheckLowerable.cpp - Refuse what cannot be compiled ----------------===//
 
-#include "GradDialect.h"
+#include "GradScheduleOps.h"
 #include "Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -65,6 +65,8 @@ static LogicalResult checkOp(Operation *op) {
     return call.emitOpError()
            << "to '" << call.getCallee()
            << "' cannot be inlined: the callee is recursive or has no body";
+  if (isa<AfterOp>(op))
+    return success();
   if (op->getDialect() && isLowered(op->getDialect()))
     return success();
   return op->emitOpError("is not supported by the CPU pipeline");

@@ -31,6 +31,7 @@ static void addTensorPasses(OpPassManager &manager) {
   functions.addPass(createCSEPass());
   functions.addPass(createFuseElementwisePass());
   functions.addPass(createCanonicalizerPass());
+  functions.addPass(createDropAfterPass());
 }
 
 static void addBufferization(OpPassManager &manager) {

@@ -25,7 +25,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
-from .ops import PATHS, STOP, VALUE_OF
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, STOP, VALUE_OF
 
 aten = torch.ops.aten
 
@@ -80,7 +80,7 @@ def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
 
     ``inputs`` are fake tensors, one a placeholder, not leaves, with the ``requires_grad`` of the
     call. Raises ``UnsupportedError`` for a write into a detached alias whose new value itself
-    carries a gradient.
+    carries a gradient, ``SharedCheckpoint`` for a checkpoint whose marks have to go.
     """
     grad_mode = torch.is_grad_enabled()
     try:
@@ -88,6 +88,11 @@ def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
         return _Marker(pre, inputs).run()
     finally:
         torch._C._set_grad_enabled(grad_mode)
+
+
+class SharedCheckpoint(Exception):
+    """A checkpointed function writes into its input or returns it: then it is not a function of
+    values, and cannot be computed apart from the rest."""
 
 
 def _differentiable(value: Any) -> bool:
@@ -129,6 +134,7 @@ class _Marker:
         self.new: dict[Node, Node] = {}  # node of `pre` -> node of `graph`
         self.carrying: set[int] = set()  # storages some gradient flows into
         self.alive: list[Any] = []  # storages are known by address: none may be freed and reused
+        self.entered: set[int] = set()  # storages of the inputs of checkpoints
 
     def run(self) -> Marked:
         marked: Marked | None = None
@@ -185,6 +191,9 @@ class _Marker:
         if node.target is torch._C._set_grad_enabled:
             torch._C._set_grad_enabled(node.args[0])
             return
+        if node.target in (ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
+            self._checkpoint(node)
+            return
         written = self._written(node)
         if len(written) == 1 and isinstance(written[0], Node):
             self._in_place(node, written[0])
@@ -238,7 +247,30 @@ class _Marker:
             ]
         return written
 
+    def _checkpoint(self, node: Node) -> None:
+        tensor = self.eager[node.args[0]]
+        if node.target is LEAVE_CHECKPOINT and _storage(tensor) in self.entered:
+            raise SharedCheckpoint
+        if node.target is ENTER_CHECKPOINT:
+            self.entered.add(_storage(tensor))
+        # Eager knows nothing of the mark: what it marks shares memory and gradient.
+        self._bind(node, tensor, self._copy(node, lambda n: self.new[n]))
+
+    def _is_entered(self, node: Node) -> bool:
+        """Whether ``node`` is an input of a checkpoint or a view of one, seen from inside."""
+        while node.op == "call_function" and node.all_input_nodes:
+            if node.target is ENTER_CHECKPOINT:
+                return True
+            source = node.all_input_nodes[0]
+            values = [*_tensors(self.eager[node]), *_tensors(self.eager[source])]
+            if len({_storage(value) for value in values}) != 1:
+                return False
+            node = source
+        return False
+
     def _in_place(self, node: Node, target: Node) -> None:
+        if self._is_entered(target):
+            raise SharedCheckpoint
         tensor = self.eager[target]
         grad_mode = torch.is_grad_enabled()
         off_path = self._carries(target) and not (grad_mode and _has_path(tensor))

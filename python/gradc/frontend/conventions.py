@@ -16,7 +16,7 @@ from torch.fx import Graph, Node
 from ..errors import UnsupportedError
 from .diagnostics import location_of, op_name
 from .nested import nested_of, placeholders_of
-from .ops import STOP, VALUE_OF
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF
 
 _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
 
@@ -153,7 +153,9 @@ def check(graph: Graph, carries: set[Node]) -> None:
         if node.op == "call_function" and name in UNLOWERED:
             reason, hint = UNLOWERED[name]
             raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)
-        if node not in carries or node.op != "call_function" or node.target in (STOP, VALUE_OF):
+        if node not in carries or node.op != "call_function":
+            continue
+        if node.target in (STOP, VALUE_OF, ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
             continue
         if name == "getitem" or name in KEPT or name in OUTLINED:
             continue

@@ -18,7 +18,7 @@ from ..errors import UnsupportedError
 from .diagnostics import location_of, mlir_location, op_name, quote
 from .mlir_types import dtype_number, vtensor
 from .nested import Nested, nested_of, placeholders_of, results_of
-from .ops import STOP, VALUE_OF
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF
 from .outline import outline
 
 aten = torch.ops.aten
@@ -180,6 +180,12 @@ def _emit_call(w: _Writer, node: Node) -> None:
         return
     if (inner := nested_of(node)) is not None:
         _emit_nested(w, node, inner)
+        return
+    if node.target in (ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
+        kind = "enter_checkpoint" if node.target is ENTER_CHECKPOINT else "leave_checkpoint"
+        words = ".".join(str(arg) for arg in node.args[1:])
+        callee = f"grad.{kind}.{len(w.module.declarations)}.{words}"
+        _call(w, node, callee, [node.args[0]], [node.meta["val"]])
         return
     outlined = outline(node)
     if outlined is not None:

@@ -1,8 +1,8 @@
 """What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
 
 ``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
-a detach, checkpointed parts are inlined and custom autograd functions are written out with their
-rule. Hooks and other higher-order ops raise ``UnsupportedError``.
+a detach, checkpointed parts are inlined, with marks (checkpoints.py), and custom autograd functions
+are written out with their rule. Hooks and other higher-order ops raise ``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
+from . import checkpoints
 from .autograd_function import expand
 from .diagnostics import location_of
 from .inline import inline
@@ -29,9 +30,8 @@ _HIGHER_ORDER: dict[str, tuple[str, str]] = {
     "scan": ("scan is not supported yet", "use a Python loop with a fixed count"),
 }
 
-# Higher-order ops that only run a piece of graph; where its memory goes is the compiler's own
-# choice.
-_INLINED = {"tag_activation_checkpoint", "wrap", "wrap_activation_checkpoint", "invoke_subgraph"}
+# Higher-order ops that only run a piece of graph.
+_INLINED = {"wrap", "invoke_subgraph"} | checkpoints.HIGHER_ORDER
 
 
 def prepare(gm: GraphModule) -> GraphModule:
@@ -86,6 +86,8 @@ def _function(gm: GraphModule, node: Node) -> None:
         gm.graph.erase_node(node)
         if isinstance(entered := node.args[0] if node.args else None, Node) and not entered.users:
             gm.graph.erase_node(entered)
+    elif checkpoints.is_policy(node):
+        gm.graph.erase_node(node)
     elif name == "_get_data_attr":
         node.target = torch.ops.aten.detach.default
 
@@ -134,8 +136,10 @@ def _inline(gm: GraphModule, node: Node) -> None:
     operands = [
         a for a in node.args[body_at + 1 :] if isinstance(a, Node) or not isinstance(a, str)
     ]
+    marks = checkpoints.Marks(gm.graph, node, body.graph)
     with gm.graph.inserting_before(node):
-        result = inline(gm, body, operands, _visit)
+        result = inline(gm, body, [marks.enter(operand) for operand in operands], _visit)
+        result = torch.fx.map_arg(result, marks.leave)
     values = list(result) if isinstance(result, (list, tuple)) else [result]
     for user in list(node.users):
         if getattr(user.target, "__name__", "") == "getitem":

@@ -25,8 +25,8 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import Graph, GraphModule, Node
 
 from ..errors import CaptureError, GradcError, UnsupportedError
-from . import conventions, randomness
-from .barriers import Marked, mark
+from . import checkpoints, conventions, randomness
+from .barriers import Marked, SharedCheckpoint, mark
 from .decompositions import COMPOSITES, decomposition_table
 from .diagnostics import location_of, op_name, origin, quote, readable_name, without_ordinals
 from .emitter import Emitted, emit
@@ -115,12 +115,11 @@ def trace_program(
     constants = _lift_constants(pre)
     every = tensors + [tensor for _, tensor in constants]
     with mode:
-        fakes = [
-            # Not a leaf, so that an in-place write which eager allows is allowed here.
-            fake.requires_grad_().clone() if tensor.requires_grad else fake
-            for fake, tensor in zip(fake_inputs(every, mode), every, strict=True)
-        ]
-        marked = mark(pre, fakes)
+        try:
+            marked = mark(pre, _as_called(every, mode))
+        except SharedCheckpoint:
+            checkpoints.forget(pre)
+            marked = mark(pre, _as_called(every, mode))
     clock.lap("barriers")
     functional = trace_functional(
         marked.gm, fake_inputs(every, mode), mode, COMPOSITES, decomposition_table()
@@ -145,6 +144,15 @@ def trace_program(
     _check_overlap(tensors, positions, outputs)
     clock.lap("decompose")
     return Traced(functional, inputs, results, outputs, marked, positions)
+
+
+def _as_called(tensors: list[torch.Tensor], mode: FakeTensorMode) -> list[torch.Tensor]:
+    """Fake tensors with the ``requires_grad`` of ``tensors``; not leaves, so that an in-place write
+    which eager allows is allowed here."""
+    return [
+        fake.requires_grad_().clone() if tensor.requires_grad else fake
+        for fake, tensor in zip(fake_inputs(tensors, mode), tensors, strict=True)
+    ]
 
 
 class Clock:
@@ -322,6 +330,7 @@ def _attach_arguments(text: str, inputs: list[InputSpec]) -> str:
     attributes = ", ".join(
         "{"
         + ("grad.requires_grad, " if s.requires_grad else "")
+        + ("grad.temporary, " if s.kind == "random" else "")
         + f"grad.name = {quote(s.name)}"
         + "}"
         for s in inputs

@@ -16,7 +16,8 @@ def inline(
     visit: Callable[[GraphModule, Node], None],
 ) -> Any:
     """Writes the nodes of ``body``, applied to ``operands``, at the insertion point of ``gm``;
-    returns what it returns. ``visit`` is called with every new node."""
+    returns what it returns. ``visit`` is called with every new node, once all are there."""
+    copied: list[Node] = []
     env: dict[Node, Any] = {}
     remaining = iter(operands)
     for inner in body.graph.nodes:
@@ -27,8 +28,13 @@ def inline(
             setattr(gm, fresh, getattr(body, inner.target))
             env[inner] = gm.graph.get_attr(fresh)
         elif inner.op == "output":
-            return torch.fx.map_arg(inner.args[0], lambda n: env[n])
+            # What is visited may replace itself, here as in the nodes that read it.
+            result = gm.graph.call_function(tuple, torch.fx.map_arg(inner.args, lambda n: env[n]))
         else:
             env[inner] = gm.graph.node_copy(inner, lambda n: env[n])
-            visit(gm, env[inner])
-    raise AssertionError("a graph without an output")
+            copied.append(env[inner])
+    for node in copied:
+        visit(gm, node)
+    returned = result.args[0]
+    gm.graph.erase_node(result)
+    return returned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.fx import Graph, Node
 
-from .ops import STOP
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP
 
 aten = torch.ops.aten
 
@@ -56,7 +56,11 @@ def _is_empty(node: Node) -> bool:
     """Whether the result has no elements, or is a matrix product over none: torch-mlir divides by
     sizes."""
     value = node.meta.get("val")
-    if not isinstance(value, torch.Tensor) or node.target is STOP:
+    if not isinstance(value, torch.Tensor) or node.target in (
+        STOP,
+        ENTER_CHECKPOINT,
+        LEAVE_CHECKPOINT,
+    ):
         return False
     return value.numel() == 0 or (
         node.target in _CONTRACTIONS and any(x.meta["val"].numel() == 0 for x in _operands(node))
@@ -68,9 +72,7 @@ def _replace_empty(graph: Graph, node: Node) -> None:
     gradient is zeros, not None. Where the result has elements the operands have none, so nothing is
     added."""
     result = node.meta["val"]
-    new = _insert(
-        graph, node, aten.full.default, (list(result.shape), 0), torch.empty_like(result)
-    )
+    new = _insert(graph, node, aten.full.default, (list(result.shape), 0), torch.empty_like(result))
     new.kwargs = {"dtype": result.dtype}
     for operand in _operands(node):
         value = operand.meta["val"]

@@ -2,7 +2,8 @@
 
 ``gradc::stop_gradient(x)`` is the identity on values and stops every gradient.
 ``gradc::value_of(value, path)`` has the value of its first operand and the gradient path of its
-second. Both become ops of the ``grad`` dialect.
+second. ``gradc::enter_checkpoint`` and ``gradc::leave_checkpoint`` are the identity on the inputs
+and results of a checkpointed function. All become ops of the ``grad`` dialect.
 
 A transform inside a captured function is written with four more:
 
@@ -91,6 +92,22 @@ CUSTOM_JVP = _define(
     _uncaptured,
     lambda outputs, roots, seeds, results: _fresh(outputs),
 )
+ENTER_CHECKPOINT = _define(
+    "enter_checkpoint(Tensor x, int id, str policy) -> Tensor",
+    lambda x, id, policy: x.clone(),
+    lambda x, id, policy: torch.empty_like(x),
+)
+LEAVE_CHECKPOINT = _define(
+    "leave_checkpoint(Tensor x, int id) -> Tensor",
+    lambda x, id: x.clone(),
+    lambda x, id: torch.empty_like(x),
+)
+#: Stands in a checkpointed function for its policy; no value depends on it.
+POLICY = _define(
+    "checkpoint_policy(Tensor x, str policy) -> Tensor",
+    lambda x, policy: x.clone(),
+    lambda x, policy: torch.empty_like(x),
+)
 
 
 def _connection(*groups: Tensors) -> torch.Tensor | None:
@@ -132,3 +149,6 @@ PATHS: dict[Any, Callable] = {
         _with_rows(outputs, rows), _connection(outputs, roots, tangents)
     ),
 }
+
+#: What a checkpoint may save besides its inputs; the first is the default.
+POLICIES = ("nothing", "dots", "everything")

@@ -119,6 +119,15 @@ def _left_over(ir: Any, module: Any) -> list[tuple[str, str]]:
     return left
 
 
+def _attributes(ir: Any, kind: str, words: list[str]) -> dict[str, Any]:
+    """The attributes of a ``grad`` op, from the words of the name it was called by."""
+    if kind == "enter_checkpoint":
+        return {**_attributes(ir, "leave_checkpoint", words), "policy": ir.StringAttr.get(words[1])}
+    if kind == "leave_checkpoint":
+        return {"id": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(words[0]))}
+    return {}
+
+
 def _finish(ir: Any, module: Any, definitions: str, transforms: dict[str, dict]) -> None:
     """Calls to barriers and transforms become ``grad`` ops; declarations of outlined ops get their
     bodies."""
@@ -139,8 +148,10 @@ def _finish(ir: Any, module: Any, definitions: str, transforms: dict[str, dict])
             if callee in transforms:
                 new = _transform(ir, module, callee, transforms[callee], operands, types)
             else:
-                name = ".".join(callee.split(".")[:2])
-                new = ir.Operation.create(name, results=types, operands=operands)
+                dialect, kind, _, *words = callee.split(".")
+                new = ir.Operation.create(
+                    f"{dialect}.{kind}", types, operands, _attributes(ir, kind, words)
+                )
         for old, result in zip(call.results, new.results, strict=True):
             old.replace_all_uses_with(result)
         call.erase()
