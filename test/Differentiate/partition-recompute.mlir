@@ -38,7 +38,7 @@ func.func @mask(%x: tensor<4096xf32> {grad.requires_grad}, %y: tensor<4096xf32>)
 
 // A sum is not computed again, though `x` is there: its result is small.
 // CHECK-LABEL: func.func @sum.forward(
-// CHECK-SAME: -> (tensor<64x64xf32>, tensor<64xf32>)
+// CHECK-SAME: -> (tensor<64xf32>, tensor<64xf32>)
 // CHECK-LABEL: func.func @sum.backward(
 // CHECK-NOT: reduction
 // CHECK: return
