@@ -2,7 +2,7 @@
 
 #include "Batch/BatchRules.h"
 
-#include "GradDialect.h"
+#include "GradScheduleOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
@@ -20,8 +20,25 @@ static LogicalResult batchIdentity(Operation *op, BlockBatch &batch) {
   return success();
 }
 
+/// What is alike for all rows stays so, whatever it waits for.
+static LogicalResult batchAfter(Operation *op, BlockBatch &batch) {
+  auto after = cast<AfterOp>(op);
+  Value input = batch.getFormOrSelf(after.getInput());
+  SmallVector<Value> awaited;
+  for (Value value : after.getAwaited())
+    awaited.push_back(batch.getFormOrSelf(value));
+  auto copy = AfterOp::create(batch.builder(), op->getLoc(), input.getType(),
+                              input, awaited);
+  if (batch.isBatched(after.getInput()))
+    batch.replace(op, copy->getResults());
+  else
+    batch.replaceUnbatched(op, copy->getResults());
+  return success();
+}
+
 BatchRules::BatchRules() {
   add<StopGradientOp, ValueOfOp, LeafOp, PromoteOp>(batchIdentity);
+  add<AfterOp>(batchAfter);
   addElementBatchRules(*this);
   addTensorBatchRules(*this);
   addStructuredBatchRules(*this);

@@ -389,6 +389,8 @@ FailureOr<func::FuncOp> TransformExpander::getFunction(Operation *transform) {
   active.push_back(callee.getNameAttr());
   auto wrt = transform->getAttrOfType<DenseI64ArrayAttr>("wrt");
   FailureOr<func::FuncOp> func = prepare(callee, suffix, /*useRule=*/!vmap);
+  if (vmap && succeeded(func))
+    dissolveCheckpoints(*func);
   LogicalResult built = failed(func) ? failure()
                         : vmap       ? batchFunction(*func, vmap)
                         : vjp        ? buildVjp(*func, wrt)

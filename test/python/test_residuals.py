@@ -177,6 +177,22 @@ def test_transforms_compute_again():
     assert text.count("math.exp") == 2
 
 
+def test_derivatives_of_derivatives():
+    w, x = torch.randn(5, 5, dtype=torch.float64), torch.randn(3, 5, dtype=torch.float64)
+
+    def f(w):
+        return gradc.checkpoint(lambda w: torch.exp((x @ w).sin()) @ w, w).square().sum(0)
+
+    def same(w):
+        return (torch.exp((x @ w).sin()) @ w).square().sum(0)
+
+    torch.testing.assert_close(gradc.jacrev(f)(w), torch.func.jacrev(same)(w))
+    torch.testing.assert_close(gradc.jacfwd(f)(w), torch.func.jacfwd(same)(w))
+    torch.testing.assert_close(
+        gradc.hessian(lambda w: f(w).sum())(w), torch.func.hessian(lambda w: same(w).sum())(w)
+    )
+
+
 SHARED = {
     "writes": lambda x: torch_checkpoint(lambda t: t.sin_() * t, x * 2, use_reentrant=False),
     "view": lambda x: torch_checkpoint(lambda t: t.view(-1), x * 2, use_reentrant=False).sin(),
