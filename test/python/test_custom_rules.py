@@ -272,3 +272,44 @@ def test_vjp_rule_with_computed_residuals(name, wrap):
     reference = wrap(lambda x, y: jnp.sin(x) * y)
     check_reverse(call, name, reference)
     check_rows(call, name, reference)
+
+
+# Calls in branches and in loops.
+CONTROL = f"""
+func.func private @control(%x: {T}, %y: {T}) -> {T} {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 3 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%z = %x) -> ({T}) {{
+    %odd = arith.remui %i, %n : index
+    %c = arith.cmpi eq, %odd, %one : index
+    %w = scf.if %c -> ({T}) {{
+      %v = func.call @f(%z, %y) : ({T}, {T}) -> {T}
+      scf.yield %v : {T}
+    }} else {{
+      %u = func.call @f(%z, %z) : ({T}, {T}) -> {T}
+      %v = arith.addf %u, %y : {T}
+      scf.yield %v : {T}
+    }}
+    scf.yield %w : {T}
+  }}
+  return %r : {T}
+}}"""
+
+
+def control(inner):
+    def function(x, y):
+        z = inner(x, x) + y
+        z = inner(z, y)
+        return inner(z, z) + y
+
+    return function
+
+
+def test_rules_in_control_flow():
+    call = run_mlir(JVP + CONTROL + transforms("control") + forward_transforms("control"))
+    check_reverse(call, "control", control(f))
+    (x, y, t, u), tensors = arrays(*[4] * 4)
+    close(call("control_jvp", *tensors), jax.jvp(control(f), (x, y), (t, u)))
+    call = run_mlir(COMPUTED + CONTROL + transforms("control"))
+    check_reverse(call, "control", control(lambda x, y: jnp.sin(x) * y))

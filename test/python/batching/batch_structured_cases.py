@@ -236,7 +236,6 @@ STRUCTURED_CASES: list[Case] = [
         }
         return %r : tensor<4xf64>""",
         lambda a, b: a.exp() if b > 0 else a,
-        differentiable=False,
     ),
     case(
         "scf.for",
@@ -262,7 +261,6 @@ STRUCTURED_CASES: list[Case] = [
             a * torch.stack([torch.ones(())] + [1 + i * b for i in range(at(c))]).prod()
             + (1 + at(c) * b)
         ),
-        differentiable=False,
     ),
     case(
         "scf.while",
@@ -284,6 +282,5 @@ STRUCTURED_CASES: list[Case] = [
         %t = tensor.from_elements %r#1 : tensor<f64>
         return %t : tensor<f64>""",
         lambda a, b: a ** (2 ** at(b)),
-        differentiable=False,
     ),
 ]

@@ -86,7 +86,6 @@ TENSOR_CASES: list[Case] = [
             : tensor<4xf64> into tensor<3x4xf64>
         return %r : tensor<3x4xf64>""",
         lambda a, b, c: torch.where((torch.arange(3) == c)[:, None], a, b),
-        differentiable=False,
     ),
     case(
         "pad with a constant",
