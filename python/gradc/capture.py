@@ -19,7 +19,6 @@ import torch.utils._pytree as pytree
 from torch._dynamo import exc
 from torch.fx import GraphModule, Node
 
-from . import traced
 from .errors import CaptureError, GradcError, InputError, SourceLocation
 from .frontend.diagnostics import location_of
 from .locks import waiting
@@ -161,7 +160,7 @@ def _capture_error(error: Exception, what: str) -> GradcError:
     stack = list(getattr(error, "real_stack", None) or ())
     frames = [frame for frame in stack if not frame.filename.startswith(_OWN)]
     where = SourceLocation(frames[-1].filename, frames[-1].lineno) if frames else None
-    own = stack and stack[-1].filename == traced.__file__
+    own = stack and stack[-1].filename.startswith(_OWN[1])
     if own and (refusal := re.search(r"raised exception \w+\((['\"])(.*)\1\)", context)):
         return InputError(refusal.group(2), location=where)
     message = f"{what} needs the whole function as one graph: {title}"

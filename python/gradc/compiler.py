@@ -208,6 +208,12 @@ def find_function(module: ir.Module, name: str) -> ir.OpView | None:
     return None
 
 
+def functions_with_rules(module: ir.Module) -> list[ir.OpView]:
+    """The functions of ``module`` that bring a derivative of their own."""
+    names = ("grad.custom_jvp", "grad.custom_vjp")
+    return [op for op in module.body.operations if any(name in op.attributes for name in names)]
+
+
 def keep_only(module: ir.Module, names: Sequence[str]) -> None:
     """Makes every function but ``names`` private, for ``symbol-dce`` to remove what they do not
     call."""
@@ -254,6 +260,9 @@ def build(imported: str, mode: Mode) -> tuple[Native, Stages]:
     """
     with new_context():
         module = parse(imported)
+        for op in functions_with_rules(module):
+            if "no_inline" in op.attributes:
+                del op.attributes["no_inline"]
         run_pipeline(module, mode.value)
         entry = find_function(module, _ENTRIES[mode][0])
         if mode is not Mode.PLAIN and (entry is None or not _numbers(entry, "grad.gradients")):

@@ -1,7 +1,8 @@
 """``custom_vjp`` and ``custom_jvp``: functions with a derivative rule of the user's.
 
 Under Dynamo the function, its rule and the boundary between them become ops (frontend/ops.py) that
-nested.py outlines. Outside a captured function such a function is compiled by itself.
+nested.py outlines. Outside a captured function such a function is compiled by itself. A ValueError
+raised here becomes an InputError in capture.py: Dynamo knows Python's own exceptions only.
 """
 
 from __future__ import annotations
@@ -186,7 +187,8 @@ class custom_vjp(_Ruled):
 
         clipped.defvjp(lambda x: (x * 1.0, None), lambda residuals, ct: (ct.clamp(-1, 1),))
 
-    The rule is differentiated in turn for second derivatives. In forward mode it is transposed.
+    The rule is differentiated in turn for second derivatives. Forward mode through such a function
+    is an error: give it a `custom_jvp`, which serves both modes.
     """
 
     def __init__(self, fn: Callable) -> None:

@@ -16,7 +16,16 @@ from typing import Any
 import torch
 from mlir import ir
 
-from .compiler import Mode, Native, build, find_function, new_context, parse, run_pipeline
+from .compiler import (
+    Mode,
+    Native,
+    build,
+    find_function,
+    functions_with_rules,
+    new_context,
+    parse,
+    run_pipeline,
+)
 from .errors import GradcError
 from .program import Program, Tensors, dense, run_native
 
@@ -177,6 +186,9 @@ def _wrapped(module: ir.Module, function: ir.OpView, first: int) -> str:
     type_ = function.type
     for op in module.body.operations:
         op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    # A function with a rule of its own stays one for the derivatives that follow.
+    for op in functions_with_rules(module):
+        op.attributes["no_inline"] = ir.UnitAttr.get()
     kinds = list(type_.results)
     with ir.Location.unknown(), ir.InsertionPoint(module.body):
         wrapper = ir.Operation.create(
