@@ -77,16 +77,9 @@ LogicalResult mlir::grad::emitBranchJvp(Operation *op, JvpBuilder &jvp) {
     RegionCopy copy;
     copy.clone(body, from.front(), {});
     OperandRange values = from.front().getTerminator()->getOperands();
-    SmallVector<Value> wanted;
-    for (unsigned number : active)
-      wanted.push_back(values[number]);
-    FailureOr<SmallVector<Value>> tangents =
-        copy.runJvp(body, jvp, [](BlockJvp &) {}, wanted);
-    if (failed(tangents))
+    auto yield = scf::YieldOp::create(body, op->getLoc(), copy.lookup(values));
+    if (failed(copy.runJvp(yield, active, jvp, [](BlockJvp &) {})))
       return failure();
-    SmallVector<Value> yielded = copy.lookup(values);
-    llvm::append_range(yielded, *tangents);
-    scf::YieldOp::create(body, op->getLoc(), yielded);
   }
   supersedeWithTangents(op, branch, active, jvp);
   return success();

@@ -20,17 +20,12 @@ static SmallVector<unsigned> getActive(ValueRange arguments, ValueRange results,
   return active;
 }
 
-template <typename Range>
-static SmallVector<Value> select(Range &&values, ArrayRef<unsigned> numbers) {
-  return llvm::map_to_vector(
-      numbers, [&](unsigned number) -> Value { return values[number]; });
-}
-
 /// `inits` and their tangents.
 static SmallVector<Value>
 withTangents(ValueRange inits, ArrayRef<unsigned> active, JvpBuilder &jvp) {
   SmallVector<Value> values(inits);
-  for (Value init : select(inits, active)) {
+  for (unsigned number : active) {
+    Value init = inits[number];
     Value tangent = jvp.tangent(init);
     values.push_back(tangent ? tangent
                              : zerosLike(jvp.builder(), init.getLoc(), init));
@@ -39,56 +34,49 @@ withTangents(ValueRange inits, ArrayRef<unsigned> active, JvpBuilder &jvp) {
 }
 
 /// Fills in a region that stands for `block` and starts with `arguments`,
-/// values and then tangents. Returns the copies of `values`, and the tangents
-/// of those in `active`.
-static FailureOr<SmallVector<Value>>
-copyBlock(OpBuilder &body, Block &block, ValueRange arguments,
-          ArrayRef<unsigned> activeArguments, ValueRange values,
-          ArrayRef<unsigned> active, JvpBuilder &jvp) {
+/// values and then the tangents of those in `activeArguments`. It passes on
+/// values and then the tangents of those in `active`.
+static LogicalResult copyBlock(OpBuilder &body, Block &block,
+                               ValueRange arguments,
+                               ArrayRef<unsigned> activeArguments,
+                               ArrayRef<unsigned> active, JvpBuilder &jvp) {
   RegionCopy copy;
   unsigned numArguments = block.getNumArguments();
   copy.clone(body, block, arguments.take_front(numArguments));
+  Operation *terminator = body.clone(*block.getTerminator());
+  terminator->setOperands(copy.lookup(terminator->getOperands()));
   auto start = [&](BlockJvp &inner) {
-    for (auto [value, tangent] :
-         llvm::zip_equal(select(arguments, activeArguments),
-                         arguments.drop_front(numArguments)))
-      inner.setTangent(value, tangent);
+    for (auto [number, tangent] :
+         llvm::zip_equal(activeArguments, arguments.drop_front(numArguments)))
+      inner.setTangent(arguments[number], tangent);
   };
-  FailureOr<SmallVector<Value>> tangents =
-      copy.runJvp(body, jvp, start, select(values, active));
-  if (failed(tangents))
-    return failure();
-  SmallVector<Value> yielded = copy.lookup(values);
-  llvm::append_range(yielded, *tangents);
-  return yielded;
+  return copy.runJvp(terminator, active, jvp, start);
+}
+
+/// Numbers in a list that has one more value in front.
+static SmallVector<unsigned> shift(ArrayRef<unsigned> numbers) {
+  return llvm::map_to_vector(numbers,
+                             [](unsigned number) { return number + 1; });
 }
 
 LogicalResult mlir::grad::emitForJvp(scf::ForOp loop, JvpBuilder &jvp) {
   OpBuilder &b = jvp.builder();
-  Location loc = loop.getLoc();
   SmallVector<unsigned> active =
       getActive(loop.getRegionIterArgs(), loop.getResults(), jvp);
-  auto both = scf::ForOp::create(b, loc, loop.getLowerBound(),
+  auto both = scf::ForOp::create(b, loop.getLoc(), loop.getLowerBound(),
                                  loop.getUpperBound(), loop.getStep(),
                                  withTangents(loop.getInits(), active, jvp),
                                  nullptr, loop.getUnsignedCmp());
   OpBuilder body = OpBuilder::atBlockEnd(both.getBody(), b.getListener());
   // The induction variable comes first.
-  SmallVector<unsigned> arguments =
-      llvm::map_to_vector(active, [](unsigned number) { return number + 1; });
-  FailureOr<SmallVector<Value>> yielded =
-      copyBlock(body, *loop.getBody(), both.getBody()->getArguments(),
-                arguments, loop.getYieldedValues(), active, jvp);
-  if (failed(yielded))
+  if (failed(copyBlock(body, *loop.getBody(), both.getBody()->getArguments(),
+                       shift(active), active, jvp)))
     return failure();
-  scf::YieldOp::create(body, loc, *yielded);
   supersedeWithTangents(loop, both, active, jvp);
   return success();
 }
 
 LogicalResult mlir::grad::emitWhileJvp(scf::WhileOp loop, JvpBuilder &jvp) {
-  OpBuilder &b = jvp.builder();
-  Location loc = loop.getLoc();
   SmallVector<unsigned> before =
       getActive(loop.getBeforeArguments(), loop.getBeforeArguments(), jvp);
   SmallVector<unsigned> after =
@@ -99,28 +87,16 @@ LogicalResult mlir::grad::emitWhileJvp(scf::WhileOp loop, JvpBuilder &jvp) {
 
   bool failedInside = false;
   auto both = scf::WhileOp::create(
-      b, loc, types, withTangents(loop.getInits(), before, jvp),
-      [&](OpBuilder &body, Location loc, ValueRange arguments) {
-        scf::ConditionOp condition = loop.getConditionOp();
-        SmallVector<Value> values(condition->getOperands());
+      jvp.builder(), loop.getLoc(), types,
+      withTangents(loop.getInits(), before, jvp),
+      [&](OpBuilder &body, Location, ValueRange arguments) {
         // The condition comes first.
-        SmallVector<unsigned> active = llvm::map_to_vector(
-            after, [](unsigned number) { return number + 1; });
-        FailureOr<SmallVector<Value>> forwarded =
-            copyBlock(body, *loop.getBeforeBody(), arguments, before, values,
-                      active, jvp);
-        failedInside |= failed(forwarded);
-        if (succeeded(forwarded))
-          scf::ConditionOp::create(body, loc, forwarded->front(),
-                                   ArrayRef(*forwarded).drop_front());
+        failedInside |= failed(copyBlock(body, *loop.getBeforeBody(), arguments,
+                                         before, shift(after), jvp));
       },
-      [&](OpBuilder &body, Location loc, ValueRange arguments) {
-        FailureOr<SmallVector<Value>> yielded =
-            copyBlock(body, *loop.getAfterBody(), arguments, after,
-                      loop.getYieldOp().getOperands(), before, jvp);
-        failedInside |= failed(yielded);
-        if (succeeded(yielded))
-          scf::YieldOp::create(body, loc, *yielded);
+      [&](OpBuilder &body, Location, ValueRange arguments) {
+        failedInside |= failed(copyBlock(body, *loop.getAfterBody(), arguments,
+                                         after, before, jvp));
       });
   if (failedInside)
     return failure();

@@ -37,14 +37,14 @@ BlockVjp RegionCopy::startVjp(OpBuilder &builder, VjpBuilder &outer) const {
   });
 }
 
-FailureOr<SmallVector<Value>>
-RegionCopy::runJvp(OpBuilder &builder, JvpBuilder &outer,
-                   function_ref<void(BlockJvp &)> start,
-                   ValueRange originals) const {
+LogicalResult RegionCopy::runJvp(Operation *terminator,
+                                 ArrayRef<unsigned> active, JvpBuilder &outer,
+                                 function_ref<void(BlockJvp &)> start) const {
   auto needs = [this, &outer](Value value) {
     Value original = getOriginal(value);
     return outer.needs(original ? original : value);
   };
+  OpBuilder builder(terminator, outer.builder().getListener());
   BlockJvp inner(builder, &outer, needs);
   start(inner);
   // What reaches no output needs no derivative, nor a rule.
@@ -54,14 +54,15 @@ RegionCopy::runJvp(OpBuilder &builder, JvpBuilder &outer,
   });
   if (failed(inner.run(needed)))
     return failure();
-  SmallVector<Value> tangents;
-  for (Value original : originals) {
-    Value value = lookup(original);
+  SmallVector<Value> operands(terminator->getOperands());
+  for (unsigned number : active) {
+    Value value = operands[number];
     Value tangent = inner.tangent(value);
-    tangents.push_back(tangent ? tangent
+    operands.push_back(tangent ? tangent
                                : zerosLike(builder, value.getLoc(), value));
   }
-  return tangents;
+  terminator->setOperands(operands);
+  return success();
 }
 
 LogicalResult mlir::grad::runInPlace(const RegionCopy &copy,

@@ -40,11 +40,11 @@ public:
 
   /// Runs forward mode over the copies. `start` gives tangents to what stands
   /// for arguments; what the copies read from outside has those that `outer`
-  /// knows. Returns the tangents of the copies of `originals`, zeros where
-  /// there are none.
-  FailureOr<SmallVector<Value>> runJvp(OpBuilder &builder, JvpBuilder &outer,
-                                       function_ref<void(BlockJvp &)> start,
-                                       ValueRange originals) const;
+  /// knows. Adds the tangents of the operands of `terminator` that `active`
+  /// lists to its operands, zeros where there are none.
+  LogicalResult runJvp(Operation *terminator, ArrayRef<unsigned> active,
+                       JvpBuilder &outer,
+                       function_ref<void(BlockJvp &)> start) const;
 
   /// The copies, in program order.
   ArrayRef<Operation *> getOps() const { return ops; }

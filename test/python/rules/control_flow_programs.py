@@ -471,6 +471,79 @@ func.func private @f(%x: tensor<2xf64>, %y: tensor<2xf64>) -> tensor<2xf64> {
 }
 """
 
+def _long(x, h):
+    for _ in range(2100):
+        x = x - h * x * x
+    return x
+
+
+# Saving each of the states would take more than the loop is worth.
+LONG = """
+func.func private @f(%x: tensor<1024xf64>, %h: tensor<1024xf64>) -> tensor<1024xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 2100 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<1024xf64> {
+    %a = arith.mulf %h, %y : tensor<1024xf64>
+    %b = arith.mulf %a, %y : tensor<1024xf64>
+    %c = arith.subf %y, %b : tensor<1024xf64>
+    scf.yield %c : tensor<1024xf64>
+  }
+  return %r : tensor<1024xf64>
+}
+"""
+
+
+def _branching_body(x, w):
+    y = torch.where(x > 0, torch.exp(x * w), w)
+    total = s(0.0)
+    for k in range(3):
+        total = total + (y**k * w).sum()
+    return total
+
+
+# Control flow in the scalar body of a structured op, with a scalar read from outside.
+IN_BODY = """
+func.func private @f(%x: tensor<3xf64>, %w: tensor<f64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f64
+  %one = arith.constant 1.0 : f64
+  %z0 = arith.constant dense<0.0> : tensor<f64>
+  %e = tensor.empty() : tensor<3xf64>
+  %w0 = tensor.extract %w[] : tensor<f64>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<3xf64>) outs(%e : tensor<3xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %p = arith.cmpf ogt, %a, %zero : f64
+    %r = scf.if %p -> f64 {
+      %b = arith.mulf %a, %w0 : f64
+      %c = math.exp %b : f64
+      scf.yield %c : f64
+    } else {
+      scf.yield %w0 : f64
+    }
+    linalg.yield %r : f64
+  } -> tensor<3xf64>
+  %t = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+                       iterator_types = ["reduction"]}
+      ins(%y : tensor<3xf64>) outs(%z0 : tensor<f64>) {
+  ^bb0(%a: f64, %o: f64):
+    %r:2 = scf.for %k = %c0 to %c3 step %c1 iter_args(%u = %zero, %v = %one) -> (f64, f64) {
+      %b = arith.mulf %v, %w0 : f64
+      %c = arith.addf %u, %b : f64
+      %d = arith.mulf %v, %a : f64
+      scf.yield %c, %d : f64, f64
+    }
+    %n = arith.addf %o, %r#0 : f64
+    linalg.yield %n : f64
+  } -> tensor<f64>
+  return %t : tensor<f64>
+}
+"""
+
 _X, _W = d(0.3, -0.7, 1.1), d(0.9, 1.2, -0.4)
 
 
@@ -506,5 +579,7 @@ PROGRAMS = [
     Program(
         "recurrent", RECURRENT, _recurrent, (_matrix(4, 4), _matrix(2, 4) * 2, _matrix(3, 2, 4))
     ),
+    Program("in_body", IN_BODY, _branching_body, (_X, s(0.6))),
+    Program("long", LONG, _long, (torch.linspace(0.1, 1, 1024).double(), torch.full((1024,), 1e-3).double())),
     Program("swap", SWAP, _swap, (d(1.5, -0.5), d(0.25, 2.0))),
 ]
