@@ -49,7 +49,9 @@ LogicalResult GenericAdjoint::emit() {
   SmallVector<tensor::ExtractOp> gathers;
   op.getBlock()->walk([&](Operation *inner) {
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
-      if (vjp.needs(extract.getTensor()))
+      if (!op->isAncestor(
+              extract.getTensor().getParentBlock()->getParentOp()) &&
+          vjp.needs(extract.getTensor()))
         gathers.push_back(extract);
     for (Value value : inner->getOperands())
       if (!op->isAncestor(value.getParentBlock()->getParentOp()) &&

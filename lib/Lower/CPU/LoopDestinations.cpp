@@ -65,20 +65,44 @@ static Value getPlace(Value value) {
   return value;
 }
 
+/// A copy of `value` in a place of its own.
+static Value copyOut(OpBuilder &builder, Location loc, Value value) {
+  return bufferization::AllocTensorOp::create(
+      builder, loc, cast<RankedTensorType>(value.getType()),
+      /*dynamicSizes=*/ValueRange(), /*copy=*/value);
+}
+
+/// A loop in a loop writes to where it starts from. If others still read what
+/// the outer loop carries there, it starts from a copy.
+static void copyInits(scf::ForOp loop) {
+  OpBuilder builder(loop);
+  for (OpOperand &init : loop.getInitsMutable()) {
+    auto argument = dyn_cast<BlockArgument>(getPlace(init.get()));
+    if (!isa<RankedTensorType>(init.get().getType()) || !argument ||
+        !isa<LoopLikeOpInterface>(argument.getOwner()->getParentOp()))
+      continue;
+    bool isLast = llvm::all_of(init.get().getUses(), [&](OpOperand &use) {
+      Operation *user =
+          loop->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return &use == &init || (user && user->isBeforeInBlock(loop));
+    });
+    if (!isLast)
+      init.set(copyOut(builder, loop.getLoc(), init.get()));
+  }
+}
+
 static void materializeFor(scf::ForOp loop) {
+  copyInits(loop);
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   OpBuilder builder(yield);
   // Values arrive one after the other. What is in the place of an earlier one
   // has to leave it before.
   ArrayRef<BlockArgument> arguments = loop.getRegionIterArgs();
   for (OpOperand &operand : yield->getOpOperands()) {
-    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (type && llvm::is_contained(
-                    arguments.take_front(operand.getOperandNumber()),
-                    getPlace(operand.get())))
-      operand.set(bufferization::AllocTensorOp::create(
-          builder, loop.getLoc(), type, /*dynamicSizes=*/ValueRange(),
-          /*copy=*/operand.get()));
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        llvm::is_contained(arguments.take_front(operand.getOperandNumber()),
+                           getPlace(operand.get())))
+      operand.set(copyOut(builder, loop.getLoc(), operand.get()));
   }
   for (auto [operand, argument] :
        llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs()))
