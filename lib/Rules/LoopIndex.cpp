@@ -3,6 +3,7 @@
 #include "Rules/LoopIndex.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -22,6 +23,12 @@ Value mlir::grad::computeTripCount(OpBuilder &builder, scf::ForOp loop) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getIntegerAttr(type, value));
   };
+  if (matchPattern(lower, m_Zero()) && matchPattern(loop.getStep(), m_One())) {
+    Value count = loop.getUnsignedCmp() ? upper
+                                        : builder.createOrFold<arith::MaxSIOp>(
+                                              loc, upper, constant(0));
+    return castIndex(builder, loc, builder.getIndexType(), count);
+  }
   // ceil((upper - lower) / step), without the sum that could overflow.
   Value extent = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
   Value beforeLast =

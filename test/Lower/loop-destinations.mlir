@@ -46,3 +46,35 @@ func.func @update(%x: tensor<4xf32>, %v: f32, %l: index, %u: index, %s: index) -
   }
   return %r : tensor<4xf32>
 }
+
+// What comes from the place of an earlier value leaves it before that arrives.
+// CHECK-LABEL: func @swap
+// CHECK: iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK: %[[S:.*]] = math.sin %[[B]]
+// CHECK: %[[OUT:.*]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK: bufferization.materialize_in_destination %[[S]] in %[[A]]
+// CHECK: bufferization.materialize_in_destination %[[OUT]] in %[[B]]
+func.func @swap(%x: tensor<4xf32>, %l: index, %u: index, %s: index) -> tensor<4xf32> {
+  %r:2 = scf.for %i = %l to %u step %s iter_args(%a = %x, %b = %x) -> (tensor<4xf32>, tensor<4xf32>) {
+    %t = math.sin %b : tensor<4xf32>
+    scf.yield %t, %a : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// A loop in a loop starts from a copy of what is still read.
+// CHECK-LABEL: func @inner
+// CHECK: iter_args(%[[A:.*]] = %{{.*}})
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]])
+func.func @inner(%x: tensor<4xf32>, %l: index, %u: index, %s: index) -> tensor<4xf32> {
+  %r = scf.for %i = %l to %u step %s iter_args(%a = %x) -> (tensor<4xf32>) {
+    %q = scf.for %j = %l to %u step %s iter_args(%b = %a) -> (tensor<4xf32>) {
+      %t = math.sin %b : tensor<4xf32>
+      scf.yield %t : tensor<4xf32>
+    }
+    %t = arith.addf %q, %a : tensor<4xf32>
+    scf.yield %t : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

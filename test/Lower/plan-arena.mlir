@@ -35,3 +35,21 @@ func.func @views(%x: memref<16xf32>) attributes {gradc.inputs = [], gradc.output
   call @use(%v, %b) : (memref<16xf32>, memref<16xf32>) -> ()
   return
 }
+
+func.func private @fill(memref<?xf32>)
+
+// Memory of unknown size is given back when the region that takes it is done.
+// CHECK-LABEL: func @dynamic
+// CHECK: scf.for
+// CHECK: %[[A:.*]] = memref.alloc
+// CHECK: call @fill(%[[A]])
+// CHECK-NEXT: memref.dealloc %[[A]]
+func.func @dynamic(%n: index) attributes {gradc.inputs = [], gradc.outputs = []} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.alloc(%i) : memref<?xf32>
+    func.call @fill(%a) : (memref<?xf32>) -> ()
+  }
+  return
+}
