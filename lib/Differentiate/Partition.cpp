@@ -15,6 +15,8 @@
 #include "Differentiate/ResidualCut.h"
 #include "Differentiate/Transforms.h"
 #include "GradScheduleOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -53,6 +55,12 @@ public:
       return failure();
     chooseSaved();
     planBackward();
+    for (Value residual : residuals)
+      if (!getResidualType(residual.getType()))
+        return joint.emitOpError("needs a value of type ")
+               << residual.getType()
+               << " for its gradient, which cannot be handed over to the "
+                  "backward function";
     buildForward(forwardName);
     buildBackward(backwardName);
     joint.erase();
@@ -190,6 +198,28 @@ void Partitioner::planBackward() {
   planFor(getGradients());
 }
 
+/// `value` as a tensor.
+static Value handOver(OpBuilder &builder, Value value) {
+  if (isa<TensorType>(value.getType()))
+    return value;
+  RankedTensorType type = getResidualType(value.getType());
+  if (value.getType().isIndex())
+    value = arith::IndexCastOp::create(builder, value.getLoc(),
+                                       type.getElementType(), value);
+  return tensor::FromElementsOp::create(builder, value.getLoc(), type, value);
+}
+
+/// The value of `type` that `residual` holds.
+static Value takeOver(OpBuilder &builder, Value residual, Type type) {
+  if (isa<TensorType>(type))
+    return residual;
+  Location loc = residual.getLoc();
+  Value value = tensor::ExtractOp::create(builder, loc, residual, ValueRange());
+  return type.isIndex()
+             ? arith::IndexCastOp::create(builder, loc, type, value).getResult()
+             : value;
+}
+
 void Partitioner::buildForward(const std::string &name) {
   SmallVector<Value> results(getResults());
   for (Value residual : residuals)
@@ -197,8 +227,12 @@ void Partitioner::buildForward(const std::string &name) {
       results.push_back(residual);
   addForward(residuals.getArrayRef());
   auto arguments = block.getArguments().take_front(numPrimals);
-  func::FuncOp func = create(name, ValueRange(arguments).getTypes(),
-                             ValueRange(results).getTypes());
+  SmallVector<Type> types;
+  for (Value value : results)
+    types.push_back(isa<TensorType>(value.getType())
+                        ? value.getType()
+                        : getResidualType(value.getType()));
+  func::FuncOp func = create(name, ValueRange(arguments).getTypes(), types);
   for (unsigned i = 0; i < numPrimals; ++i)
     func.setArgAttrs(i, joint.getArgAttrDict(i));
   IRMapping mapping;
@@ -209,7 +243,7 @@ void Partitioner::buildForward(const std::string &name) {
       builder.clone(op, mapping);
   SmallVector<Value> mapped;
   for (Value value : results)
-    mapped.push_back(mapping.lookup(value));
+    mapped.push_back(handOver(builder, mapping.lookup(value)));
   func::ReturnOp::create(builder, joint.getLoc(), mapped);
 }
 
@@ -219,7 +253,7 @@ void Partitioner::buildBackward(const std::string &name) {
   SmallVector<Value> results(getResults());
   SmallVector<int64_t> sources;
   for (Value residual : residuals) {
-    inputs.push_back(residual.getType());
+    inputs.push_back(getResidualType(residual.getType()));
     if (auto argument = dyn_cast<BlockArgument>(residual)) {
       sources.push_back(argument.getArgNumber());
       continue;
@@ -238,8 +272,8 @@ void Partitioner::buildBackward(const std::string &name) {
   IRMapping mapping;
   for (auto [value, argument] :
        llvm::zip_first(residuals, func.getArguments())) {
-    mapping.map(value, argument);
     argument.setLoc(value.getLoc());
+    mapping.map(value, takeOver(builder, argument, value.getType()));
     auto source = dyn_cast<BlockArgument>(value);
     if (!source)
       continue;

@@ -48,6 +48,15 @@ bool mlir::grad::isFree(Operation *op) {
   });
 }
 
+RankedTensorType mlir::grad::getResidualType(Type type) {
+  if (type.isIndex())
+    type = IntegerType::get(type.getContext(), 64);
+  if (type.isIntOrFloat() || isa<ComplexType>(type))
+    return RankedTensorType::get({}, type);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() ? tensor : RankedTensorType();
+}
+
 //===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
@@ -74,6 +83,8 @@ static int64_t getBytes(Type type) {
     element = complex.getElementType();
     scale = 2;
   }
+  if (element.isIndex())
+    return std::min(getNumElements(type), kLarge / (kByte * 32)) * 8;
   if (!element.isIntOrFloat())
     return kLarge / kByte;
   int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
@@ -209,6 +220,8 @@ private:
   /// it is read anyhow; elsewhere it would be one more tensor that may not
   /// change between the calls.
   int64_t getPrice(Value value) {
+    if (!getResidualType(value.getType()))
+      return FlowNetwork::kInfinite;
     auto argument = dyn_cast<BlockArgument>(value);
     bool isThere =
         argument ? problem.isKept(argument) : problem.isReturned(value);
@@ -241,7 +254,9 @@ private:
     if (!problem.runsForward(op))
       return 0;
     if (!work)
-      return FlowNetwork::kInfinite;
+      return llvm::all_of(op->getResultTypes(), getResidualType)
+                 ? FlowNetwork::kInfinite
+                 : kLarge;
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUses(), [&](OpOperand &use) {
             Operation *user = use.getOwner();

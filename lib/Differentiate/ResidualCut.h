@@ -40,6 +40,10 @@ SmallVector<Value> getReadValues(Operation *op);
 /// values are never saved.
 bool isFree(Operation *op);
 
+/// The type of the tensor in which a value of `type` is handed over, or null
+/// when none holds it.
+RankedTensorType getResidualType(Type type);
+
 /// The values to save. The backward function can compute every other early
 /// value that it reads from them.
 llvm::DenseSet<Value> chooseResiduals(const ResidualProblem &problem);

@@ -104,6 +104,14 @@ def carrying(graph: Graph, inputs: list[bool]) -> set[Node]:
                 result.add(node)
         elif node.op == "call_function":
             if inner := nested_of(node):
+                if inner.other is not None:
+                    # What a loop passes on may depend on any operand.
+                    if any(operand in result for operand in node.args):
+                        for graph in (inner.graph, inner.other):
+                            result |= carrying(graph, [True] * len(placeholders_of(graph)))
+                    if _passes(node, result):
+                        result.add(node)
+                    continue
                 arguments = node.args[: len(placeholders_of(inner.graph))]
                 inside = [n in result or k in inner.wrt for k, n in enumerate(arguments)]
                 if not inner.rule:
@@ -147,7 +155,8 @@ def check(graph: Graph, carries: set[Node]) -> None:
     for node in graph.nodes:
         name = packet_name(node)
         if inner := nested_of(node):
-            for called in inner.rule or (inner.graph,):
+            both = (inner.graph,) if inner.other is None else (inner.graph, inner.other)
+            for called in inner.rule or both:
                 check(called, carries)
             continue
         if node.op == "call_function" and name in UNLOWERED:

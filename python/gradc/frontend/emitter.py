@@ -52,7 +52,8 @@ class Emitted:
     """``module``: torch-dialect text. ``definitions``: the outlined functions.
 
     ``transforms`` says for each declaration that stands for a transform what it is: the function,
-    ``kind``, ``wrt``, ``rows``, ``rule`` and the number of the function's arguments.
+    ``kind``, ``wrt``, ``rows``, ``rule``, ``roots`` and the number of the function's arguments. For
+    control flow ``rule`` has the other function.
     ``lines`` and ``ordinals`` find the node of a line of the text and of a location's column.
     """
 
@@ -214,7 +215,10 @@ def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
     module = w.module
     function, *rule = [_written(module, graph) for graph in (inner.graph, *inner.rule)]
     name = f"grad.transform.{len(module.declarations)}"
+    if inner.other is not None:
+        rule = [_written(module, inner.other)]
     module.transforms[name] = {
+        "roots": inner.roots,
         "function": function,
         "rule": rule,
         "kind": inner.kind,

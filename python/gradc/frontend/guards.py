@@ -1,8 +1,9 @@
 """What Dynamo hands over that the traces would drop without a word: made explicit, or refused.
 
 ``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
-a detach, checkpointed parts are inlined, with marks (checkpoints.py), and custom autograd functions
-are written out with their rule. Hooks and other higher-order ops raise ``UnsupportedError``.
+a detach, checkpointed parts are inlined, with marks (checkpoints.py), custom autograd functions are
+written out with their rule and control flow with its subgraphs. Hooks and other higher-order ops
+raise ``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from torch.fx import GraphModule, Node
 from ..errors import UnsupportedError
 from . import checkpoints
 from .autograd_function import expand
+from .control import expand_cond, expand_while
 from .diagnostics import location_of
 from .inline import inline
 
@@ -24,14 +26,14 @@ _HIGHER_ORDER: dict[str, tuple[str, str]] = {
         "a hook on a gradient cannot run inside a compiled function",
         "apply the hook's effect to the gradients that come out",
     ),
-    "cond": ("torch.cond is not supported yet", "use torch.where when both branches are cheap"),
-    "while_loop": ("torch.while_loop is not supported yet", "use a Python loop with a fixed count"),
     "map_impl": ("map is not supported yet", "batch the operations over a dimension"),
     "scan": ("scan is not supported yet", "use a Python loop with a fixed count"),
 }
 
 # Higher-order ops that only run a piece of graph.
 _INLINED = {"wrap", "invoke_subgraph"} | checkpoints.HIGHER_ORDER
+
+_CONTROL = {"cond": expand_cond, "while_loop": expand_while}
 
 
 def prepare(gm: GraphModule) -> GraphModule:
@@ -68,6 +70,9 @@ def _function(gm: GraphModule, node: Node) -> None:
             return
         if name == "autograd_function_apply":
             expand(gm, node, _mode_before(gm, node), _visit)
+            return
+        if name in _CONTROL:
+            _CONTROL[name](gm, node, _visit)
             return
         reason, hint = _HIGHER_ORDER.get(
             name,

@@ -22,7 +22,19 @@ from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of
-from .ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, LEAVE, PULL, PUSH, SEEDS, STOP
+from .ops import (
+    CHOOSE,
+    CUSTOM_JVP,
+    CUSTOM_VJP,
+    ENTER,
+    LEAVE,
+    LOOP,
+    PULL,
+    PUSH,
+    REGION,
+    SEEDS,
+    STOP,
+)
 
 META = "gradc_nested"
 
@@ -36,16 +48,26 @@ def nested(*operands: Any) -> Any:
 class Nested:
     """A function with a graph of its own and what is done with it.
 
-    * ``kind``: ``"call"``, ``"vjp"`` or ``"jvp"``.
+    * ``kind``: ``"call"``, ``"vjp"``, ``"jvp"``, ``"if"`` or ``"while"``.
     * ``rule``: functions that are the derivative of this one: a single one is a JVP rule, two are
       the forward and the backward function of a VJP rule.
     * ``wrt``: the placeholders that are differentiated, by number.
     * ``rows``: length of the leading dimension that the cotangents or tangents have in addition, or
       -1. With rows only the derivatives are results, each with that dimension.
 
-    The operands of the node are one a placeholder of ``graph``, then the cotangents or tangents.
-    The results are those of ``graph``, then one gradient an entry of ``wrt``, or one tangent a
-    result.
+    Control flow has an ``other`` function. An ``"if"`` takes the predicate, the operands of
+    ``graph`` and those of ``other``, and runs one of the two. A ``"while"`` takes the first
+    ``roots`` operands of both, then the rest of either: ``graph`` computes the predicate, ``other``
+    what replaces the first operands.
+
+    Else the operands of the node are one a placeholder of ``graph``, then the cotangents or
+    tangents. The results are those of ``graph``, then one gradient an entry of ``wrt``, or one
+    tangent a result.
+
+    Control flow has an ``other`` function. An ``"if"`` takes the predicate, the operands of
+    ``graph`` and those of ``other``, and runs one of the two. A ``"while"`` takes the first
+    ``roots`` operands of both, then the rest of either: ``graph`` computes the predicate, ``other``
+    what replaces the first operands.
     """
 
     kind: str
@@ -53,6 +75,8 @@ class Nested:
     wrt: list[int]
     rows: int = -1
     rule: tuple[Graph, ...] = ()
+    other: Graph | None = None
+    roots: int = 0
 
 
 def placeholders_of(graph: Graph) -> list[Node]:
@@ -218,6 +242,45 @@ def _outline_rule(graph: Graph, node: Node) -> None:
     _sort(graph)
 
 
+def _outline_choice(graph: Graph, node: Node) -> None:
+    predicate, roots, taken, others, otherwise = node.args
+    first = _branch(graph, node, roots, taken)
+    second = _branch(graph, node, others, otherwise)
+    operands = [predicate, *roots, *first.read, *others, *second.read]
+    _put(graph, node, operands, Nested("if", first.graph, [], other=second.graph))
+
+
+def _outline_loop(graph: Graph, node: Node) -> None:
+    roots, predicate, following = node.args
+    condition = _branch(graph, node, roots, [predicate])
+    body = _branch(graph, node, roots, following)
+    operands = [*roots, *condition.read, *body.read]
+    what = Nested("while", condition.graph, [], other=body.graph, roots=len(roots))
+    _put(graph, node, operands, what)
+
+
+def _branch(graph: Graph, node: Node, roots: list[Node], outputs: list[Node]) -> _Function:
+    function = _function(_between(graph, roots, outputs), roots, outputs)
+    if any(
+        value.op == "placeholder" and value.name.startswith("random_") for value in function.read
+    ):
+        raise UnsupportedError(
+            "draws random numbers under control flow",
+            location=location_of(node),
+            hint="draw before it and pass the numbers in",
+        )
+    return function
+
+
+def _put(graph: Graph, node: Node, operands: list[Node], what: Nested) -> None:
+    with graph.inserting_before(node):
+        call = graph.call_function(nested, tuple(operands))
+    call.meta = {**node.meta, META: what}
+    for user in list(node.users):
+        _pick(graph, user, call, user.args[1])
+    graph.erase_node(node)
+
+
 def _stopped(graph: Graph, value: Node) -> Node:
     if not _floats([value]):
         return value
@@ -269,13 +332,15 @@ _OUTLINE = {
     PUSH: _outline,
     CUSTOM_VJP: _outline_rule,
     CUSTOM_JVP: _outline_rule,
+    CHOOSE: _outline_choice,
+    LOOP: _outline_loop,
 }
 
 
 def _dissolve(graph: Graph) -> None:
     """Drops the boundaries of levels, which have no meaning once the transforms are outlined."""
     for node in list(graph.nodes):
-        if node.target in (ENTER, LEAVE, SEEDS):
+        if node.target in (ENTER, LEAVE, SEEDS, REGION):
             for user in list(node.users):
                 user.replace_all_uses_with(node.args[0][user.args[1]])
                 graph.erase_node(user)

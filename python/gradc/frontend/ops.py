@@ -22,7 +22,16 @@ A derivative rule of the user's is written between ``enter`` and one of
 * ``gradc::custom_jvp(outputs, roots, seeds, results)``: likewise with tangents of the roots, which
   lead to ``results``, the outputs once more and then their tangents.
 
-nested.py makes functions and ``grad.vjp``, ``grad.jvp`` and ``grad.vmap`` of them.
+Control flow is written with
+
+* ``gradc::region(xs, loops)``: what stands for the ``xs`` in a branch, or in any iteration.
+* ``gradc::choose(predicate, roots, taken, others, otherwise)``: the values ``taken``, computed from
+  the ``roots``, or ``otherwise``, from the ``others``.
+* ``gradc::loop(roots, predicate, next)``: the first ``roots``, replaced by ``next`` while
+  ``predicate`` holds, both of which are computed from the ``roots``.
+
+nested.py makes functions and ``grad.vjp``, ``grad.jvp``, ``grad.vmap``, ``scf.if`` and
+``scf.while`` of them.
 
 All return fresh tensors, so functionalisation needs no rule for them.
 """
@@ -109,6 +118,21 @@ POLICY = _define(
     lambda x, policy: torch.empty_like(x),
 )
 
+REGION = _define(
+    "region(Tensor[] xs, bool loops) -> Tensor[]", _uncaptured, lambda xs, loops: _fresh(xs)
+)
+CHOOSE = _define(
+    "choose(Tensor predicate, Tensor[] roots, Tensor[] taken, Tensor[] others, Tensor[] otherwise)"
+    " -> Tensor[]",
+    _uncaptured,
+    lambda predicate, roots, taken, others, otherwise: _fresh(taken),
+)
+LOOP = _define(
+    "loop(Tensor[] roots, Tensor predicate, Tensor[] next) -> Tensor[]",
+    _uncaptured,
+    lambda roots, predicate, next: _fresh(next),
+)
+
 
 def _connection(*groups: Tensors) -> torch.Tensor | None:
     """A zero that depends on every tensor of ``groups`` that has a gradient path."""
@@ -130,6 +154,24 @@ def _ruled(outputs: Tensors, roots: Tensors, seeds: Tensors, rest: Tensors) -> l
     return [_joined([x.detach()], connection if _floating(x) else None)[0] for x in outputs]
 
 
+def _in_region(xs: Tensors, loops: bool) -> list[torch.Tensor]:
+    # In a loop what an iteration starts from may have any path that an earlier one has met.
+    return _on_path([x.clone() for x in xs], _connection(xs) if loops else None)
+
+
+def _on_path(values: Tensors, connection: torch.Tensor | None) -> list[torch.Tensor]:
+    return [_joined([v], connection if _floating(v) else None)[0] for v in values]
+
+
+def _chosen(
+    predicate: torch.Tensor, roots: Tensors, taken: Tensors, others: Tensors, otherwise: Tensors
+) -> list[torch.Tensor]:
+    return [
+        _on_path([x.detach()], _connection([x], [y]))[0]
+        for x, y in zip(taken, otherwise, strict=True)
+    ]
+
+
 def _floating(x: torch.Tensor) -> bool:
     return x.is_floating_point() or x.is_complex()
 
@@ -140,6 +182,11 @@ PATHS: dict[Any, Callable] = {
     ENTER: _entered,
     LEAVE: lambda values: [v.clone() for v in values],
     SEEDS: _entered,
+    REGION: _in_region,
+    CHOOSE: _chosen,
+    LOOP: lambda roots, predicate, next: _on_path(
+        [x.detach() for x in next], _connection(roots, next)
+    ),
     CUSTOM_VJP: _ruled,
     CUSTOM_JVP: _ruled,
     PULL: lambda outputs, roots, cotangents, rows: _joined(

@@ -175,6 +175,10 @@ def _transform(
 ) -> Any:
     """The op for a call of a declaration that stands for a transform, at the insertion point."""
     count, rows = spec["arguments"], spec["rows"]
+    if spec["kind"] == "if":
+        return _choice(ir, spec, operands, types)
+    if spec["kind"] == "while":
+        return _loop(ir, spec, operands, types)
     if spec["kind"] == "call":
         _attach_rule(ir, module, spec)
         return ir.Operation.create(
@@ -214,6 +218,49 @@ def _transform(
             "size": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), rows),
         },
     )
+
+
+def _choice(ir: Any, spec: dict, operands: list[Any], types: list[Any]) -> Any:
+    predicate, first = operands[0], operands[1 : 1 + spec["arguments"]]
+    second = operands[1 + spec["arguments"] :]
+    choice = ir.Operation.create(
+        "scf.if", results=types, operands=[_truth(ir, predicate)], regions=2
+    )
+    names = (spec["function"], *spec["rule"])
+    for region, name, given in zip(choice.regions, names, (first, second), strict=True):
+        with ir.InsertionPoint(region.blocks.append()):
+            ir.Operation.create("scf.yield", operands=_results(ir, name, given, types))
+    return choice
+
+
+def _loop(ir: Any, spec: dict, operands: list[Any], types: list[Any]) -> Any:
+    carried, roots, count = len(types), spec["roots"], spec["arguments"]
+    shared = operands[carried:roots]
+    loop = ir.Operation.create("scf.while", results=types, operands=operands[:carried], regions=2)
+    places = [operand.location for operand in operands[:carried]]
+    before = loop.regions[0].blocks.append(*types, arg_locs=places)
+    state = list(before.arguments)
+    truth = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+    with ir.InsertionPoint(before):
+        given = [*state, *shared, *operands[roots:count]]
+        (predicate,) = _results(ir, spec["function"], given, [truth])
+        ir.Operation.create("scf.condition", operands=[_truth(ir, predicate), *state])
+    after = loop.regions[1].blocks.append(*types, arg_locs=places)
+    with ir.InsertionPoint(after):
+        given = [*after.arguments, *shared, *operands[count:]]
+        ir.Operation.create("scf.yield", operands=_results(ir, spec["rule"][0], given, types))
+    return loop
+
+
+def _truth(ir: Any, predicate: Any) -> Any:
+    bit = ir.IntegerType.get_signless(1)
+    return ir.Operation.create("tensor.extract", results=[bit], operands=[predicate]).result
+
+
+def _results(ir: Any, name: str, operands: list[Any], types: list[Any]) -> list[Any]:
+    callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+    call = ir.Operation.create("func.call", results=types, operands=operands, attributes=callee)
+    return list(call.results)
 
 
 def _attach_rule(ir: Any, module: Any, spec: dict) -> None:

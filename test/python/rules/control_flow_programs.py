@@ -471,6 +471,7 @@ func.func private @f(%x: tensor<2xf64>, %y: tensor<2xf64>) -> tensor<2xf64> {
 }
 """
 
+
 def _long(x, h):
     for _ in range(2100):
         x = x - h * x * x
@@ -580,6 +581,11 @@ PROGRAMS = [
         "recurrent", RECURRENT, _recurrent, (_matrix(4, 4), _matrix(2, 4) * 2, _matrix(3, 2, 4))
     ),
     Program("in_body", IN_BODY, _branching_body, (_X, s(0.6))),
-    Program("long", LONG, _long, (torch.linspace(0.1, 1, 1024).double(), torch.full((1024,), 1e-3).double())),
+    Program(
+        "long",
+        LONG,
+        _long,
+        (torch.linspace(0.1, 1, 1024).double(), torch.full((1024,), 1e-3).double()),
+    ),
     Program("swap", SWAP, _swap, (d(1.5, -0.5), d(0.25, 2.0))),
 ]
