@@ -82,6 +82,14 @@ private:
     return ArrayRef<Value>(returned).drop_front(numResults);
   }
 
+  /// What stands for `value` in the signatures: arguments and results are
+  /// themselves, a number that is a residual is a tensor.
+  Type typeInSignature(Value value) const {
+    if (isa<BlockArgument>(value) || llvm::is_contained(getResults(), value))
+      return value.getType();
+    return getResidualType(value.getType());
+  }
+
   /// A function beside the joint one, with its attributes.
   func::FuncOp create(const std::string &name, TypeRange inputs,
                       TypeRange results) {
@@ -198,20 +206,20 @@ void Partitioner::planBackward() {
   planFor(getGradients());
 }
 
-/// `value` as a tensor.
-static Value handOver(OpBuilder &builder, Value value) {
-  if (isa<TensorType>(value.getType()))
+/// `value` as `type`: itself, or a tensor of it.
+static Value handOver(OpBuilder &builder, Value value, Type type) {
+  if (value.getType() == type)
     return value;
-  RankedTensorType type = getResidualType(value.getType());
   if (value.getType().isIndex())
-    value = arith::IndexCastOp::create(builder, value.getLoc(),
-                                       type.getElementType(), value);
+    value = arith::IndexCastOp::create(
+        builder, value.getLoc(), cast<RankedTensorType>(type).getElementType(),
+        value);
   return tensor::FromElementsOp::create(builder, value.getLoc(), type, value);
 }
 
 /// The value of `type` that `residual` holds.
 static Value takeOver(OpBuilder &builder, Value residual, Type type) {
-  if (isa<TensorType>(type))
+  if (residual.getType() == type)
     return residual;
   Location loc = residual.getLoc();
   Value value = tensor::ExtractOp::create(builder, loc, residual, ValueRange());
@@ -229,9 +237,7 @@ void Partitioner::buildForward(const std::string &name) {
   auto arguments = block.getArguments().take_front(numPrimals);
   SmallVector<Type> types;
   for (Value value : results)
-    types.push_back(isa<TensorType>(value.getType())
-                        ? value.getType()
-                        : getResidualType(value.getType()));
+    types.push_back(typeInSignature(value));
   func::FuncOp func = create(name, ValueRange(arguments).getTypes(), types);
   for (unsigned i = 0; i < numPrimals; ++i)
     func.setArgAttrs(i, joint.getArgAttrDict(i));
@@ -243,7 +249,8 @@ void Partitioner::buildForward(const std::string &name) {
       builder.clone(op, mapping);
   SmallVector<Value> mapped;
   for (Value value : results)
-    mapped.push_back(handOver(builder, mapping.lookup(value)));
+    mapped.push_back(
+        handOver(builder, mapping.lookup(value), typeInSignature(value)));
   func::ReturnOp::create(builder, joint.getLoc(), mapped);
 }
 
@@ -253,7 +260,7 @@ void Partitioner::buildBackward(const std::string &name) {
   SmallVector<Value> results(getResults());
   SmallVector<int64_t> sources;
   for (Value residual : residuals) {
-    inputs.push_back(getResidualType(residual.getType()));
+    inputs.push_back(typeInSignature(residual));
     if (auto argument = dyn_cast<BlockArgument>(residual)) {
       sources.push_back(argument.getArgNumber());
       continue;

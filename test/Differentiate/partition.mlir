@@ -18,15 +18,18 @@ func.func @results(%x: f32 {grad.requires_grad}, %y: f32 {grad.requires_grad})
   return %0, %1 : f32, f32
 }
 
-// A residual that is no result becomes one more: result 1, that is -2.
+// A residual that is no result becomes one more: result 1, that is -2. A number
+// is handed over as a tensor.
 // CHECK-LABEL: func.func @extra.forward(
-// CHECK-SAME: %[[X:[^:]+]]: f32) -> (f32, f32)
-// CHECK: %[[EXP:.*]] = math.exp %[[X]]
-// CHECK: %[[Y:.*]] = math.sin %[[EXP]]
-// CHECK: return %[[Y]], %[[EXP]]
+// CHECK-SAME: %[[X:[^:]+]]: f32) -> (f32, tensor<f32>)
+// CHECK: %[[E:.*]] = math.exp %[[X]]
+// CHECK: %[[Y:.*]] = math.sin %[[E]]
+// CHECK: %[[SAVED:.*]] = tensor.from_elements %[[E]]
+// CHECK: return %[[Y]], %[[SAVED]]
 // CHECK-LABEL: func.func @extra.backward(
-// CHECK-SAME: %[[EXP:[^:]+]]: f32, %[[CT:[^:]+]]: f32) -> f32
+// CHECK-SAME: %[[SAVED:[^:]+]]: tensor<f32>, %[[CT:[^:]+]]: f32) -> f32
 // CHECK-SAME: grad.residuals = array<i64: -2>
+// CHECK: %[[EXP:.*]] = tensor.extract %[[SAVED]]
 // CHECK: %[[COS:.*]] = math.cos %[[EXP]]
 // CHECK: %[[D:.*]] = arith.mulf %[[CT]], %[[COS]]
 // CHECK: %[[DX:.*]] = arith.mulf %[[D]], %[[EXP]]
