@@ -15,10 +15,6 @@ import torch
 FOLDER = Path(__file__).parent / "cases"
 
 
-class Mismatch(AssertionError):
-    """A case came out wrong."""
-
-
 def names(folder: Path = FOLDER) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
@@ -141,7 +137,7 @@ def answers(case: ModuleType) -> list[Any]:
 def expect(case: ModuleType, what: str, found: Any, *allowed: Any) -> None:
     tolerances = getattr(case, "RTOL", 1e-9), getattr(case, "ATOL", 1e-12)
     if not any(close(found, wanted, *tolerances) for wanted in allowed):
-        raise Mismatch(f"{what}: {found} instead of {' or '.join(map(str, allowed))}")
+        raise AssertionError(f"{what}: {found} instead of {' or '.join(map(str, allowed))}")
 
 
 def differences(case: ModuleType, step: float = 1e-6) -> list[Any]:

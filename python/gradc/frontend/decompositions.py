@@ -44,6 +44,13 @@ def _copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return source.to(x.dtype).expand(x.shape).clone()
 
 
+def _full_like(x: Tensor, value: Any, **options: Any) -> Tensor:
+    """torch-mlir has no lowering for booleans."""
+    if (options.get("dtype") or x.dtype) is not torch.bool:
+        return NotImplemented
+    return torch.full_like(x, int(value), dtype=torch.int64) != 0
+
+
 def _embedding(
     weight: Tensor,
     indices: Tensor,
@@ -131,6 +138,7 @@ _OWN: dict[Any, Callable] = {
     aten.squeeze.default: _squeeze,
     aten.squeeze.dim: _squeeze,
     aten.squeeze.dims: lambda x, dim: _squeeze(x, dim) if len(dim) else x.view(x.shape),
+    aten.full_like.default: _full_like,
     aten.embedding.default: _embedding,
     aten.constant_pad_nd.default: _constant_pad,
     aten.fmod.Scalar: _scalar_operand(torch.fmod),

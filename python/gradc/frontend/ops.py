@@ -48,7 +48,8 @@ Tensors = Sequence[torch.Tensor]
 _library = torch.library.Library("gradc", "DEF")
 
 
-def _define(schema: str, run: Callable, fake: Callable) -> Any:
+def define(schema: str, run: Callable, fake: Callable) -> Any:
+    """The op of ``schema``; ``run`` is what it does eagerly, ``fake`` the shape of its result."""
     name = schema.split("(")[0]
     _library.define(schema)
     _library.impl(name, run, "CompositeExplicitAutograd")
@@ -70,22 +71,22 @@ def _with_rows(xs: Tensors, rows: int) -> list[torch.Tensor]:
     return [x.new_empty(x.shape if rows < 0 else (rows, *x.shape)) for x in xs]
 
 
-STOP = _define(
+STOP = define(
     "stop_gradient(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x)
 )
-VALUE_OF = _define(
+VALUE_OF = define(
     "value_of(Tensor value, Tensor path) -> Tensor",
     lambda value, path: value.clone(),
     lambda value, path: torch.empty_like(value),
 )
-ENTER = _define("enter(Tensor[] xs) -> Tensor[]", _uncaptured, _fresh)
-LEAVE = _define("leave(Tensor[] values) -> Tensor[]", _uncaptured, _fresh)
-PULL = _define(
+ENTER = define("enter(Tensor[] xs) -> Tensor[]", _uncaptured, _fresh)
+LEAVE = define("leave(Tensor[] values) -> Tensor[]", _uncaptured, _fresh)
+PULL = define(
     "pull(Tensor[] outputs, Tensor[] roots, Tensor[] cotangents, int rows) -> Tensor[]",
     _uncaptured,
     lambda outputs, roots, cotangents, rows: _with_rows(roots, rows),
 )
-PUSH = _define(
+PUSH = define(
     "push(Tensor[] outputs, Tensor[] roots, Tensor[] tangents, int rows) -> Tensor[]",
     _uncaptured,
     lambda outputs, roots, tangents, rows: _with_rows(outputs, rows),

@@ -16,13 +16,9 @@ import torch
 from torch import Tensor
 
 from .numerics import normal_dims
+from .ops import define
 
 aten = torch.ops.aten
-
-_library = torch.library.Library("gradc", "FRAGMENT")
-_library.define("add_at(Tensor x, Tensor positions, Tensor values) -> Tensor")
-_library.define("last_writer(Tensor positions, int rows) -> Tensor")
-
 
 def _add_at(x: Tensor, positions: Tensor, values: Tensor) -> Tensor:
     return x.index_put((positions,), values, accumulate=True)
@@ -35,17 +31,16 @@ def _last_writer(positions: Tensor, rows: int) -> Tensor:
     return last
 
 
-_library.impl("add_at", _add_at, "CompositeExplicitAutograd")
-_library.impl("last_writer", _last_writer, "CompositeExplicitAutograd")
-torch.library.register_fake(
-    "gradc::add_at", lambda x, positions, values: torch.empty_like(x), lib=_library
+ADD_AT = define(
+    "add_at(Tensor x, Tensor positions, Tensor values) -> Tensor",
+    _add_at,
+    lambda x, positions, values: torch.empty_like(x),
 )
-torch.library.register_fake(
-    "gradc::last_writer", lambda positions, rows: positions.new_empty((rows,)), lib=_library
+LAST_WRITER = define(
+    "last_writer(Tensor positions, int rows) -> Tensor",
+    _last_writer,
+    lambda positions, rows: positions.new_empty((rows,)),
 )
-
-ADD_AT = torch.ops.gradc.add_at.default
-LAST_WRITER = torch.ops.gradc.last_writer.default
 
 
 def _checked(index: Tensor, size: int) -> Tensor:

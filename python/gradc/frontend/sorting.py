@@ -14,27 +14,18 @@ from torch import Tensor
 
 from ..errors import UnsupportedError
 from .numerics import shared
-from .ops import STOP
+from .ops import STOP, define
 
 aten = torch.ops.aten
 
 #: Elements of a sorted dimension; the order is found by comparing all pairs.
 LONGEST = 4096
 
-_library = torch.library.Library("gradc", "FRAGMENT")
-_library.define("order(Tensor x, bool descending) -> Tensor")
-_library.impl(
-    "order",
+ORDER = define(
+    "order(Tensor x, bool descending) -> Tensor",
     lambda x, descending: torch.sort(x, stable=True, descending=descending).indices,
-    "CompositeExplicitAutograd",
-)
-torch.library.register_fake(
-    "gradc::order",
     lambda x, descending: x.new_empty(x.shape, dtype=torch.int64),
-    lib=_library,
 )
-
-ORDER = torch.ops.gradc.order.default
 
 
 def order(x: Tensor, dim: int, descending: bool) -> Tensor:
