@@ -111,19 +111,6 @@ def detached_in_place(x):
 
 
 @form
-def fresh_leaf(x):
-    y = x.detach().requires_grad_()
-    z = y * 2
-    return z * x, z.detach() * x
-
-
-@form
-def constant_made_to_require_grad(x):
-    w = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
-    return w * x, torch.zeros_like(x, requires_grad=True) * 2
-
-
-@form
 def required_again(x):
     z = x * 2
     z.requires_grad_()
@@ -278,6 +265,29 @@ def test_transform_in_either_mode(name, outer):
         _, pushed = gradc.jvp(total, (_values(),), (tangent,))
     torch.testing.assert_close(found, gradient)
     torch.testing.assert_close(pushed, (gradient * tangent).sum())
+
+
+def _fresh_leaf(x):
+    y = x.detach().requires_grad_()
+    z = y * 2
+    return z * x, z.detach() * x
+
+
+def _constant_leaf(x):
+    w = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    return w * x, torch.zeros_like(x, requires_grad=True) * 2
+
+
+@pytest.mark.parametrize("function", [_fresh_leaf, _constant_leaf])
+def test_leaves_made_inside(function):
+    """Dynamo breaks the graph there, so whole graphs are refused."""
+    values, flags, gradient = _by_tape(function)
+    own_values, own_flags, own_gradient = _by_tape(gradc.compile(function))
+    assert own_flags == flags
+    torch.testing.assert_close(own_values, values)
+    torch.testing.assert_close(own_gradient, gradient)
+    with pytest.raises(gradc.CaptureError, match="requires_grad"):
+        gradc.grad(lambda x: function(x)[0].sum())(_values())
 
 
 @pytest.mark.parametrize("enabled", [True, False])

@@ -229,9 +229,7 @@ class _Marker:
         whole = x.untyped_storage().nbytes() == x.numel() * x.element_size()
         if not (whole and x.is_contiguous()):
             reason, hint = REFUSED["as_strided"]
-            raise UnsupportedError(
-                reason, op=op_name(node), location=location_of(node), hint=hint
-            )
+            raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)
 
     def _written(self, node: Node) -> list[Node]:
         """The tensors an ATen op writes in place, by its schema."""

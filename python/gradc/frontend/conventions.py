@@ -20,6 +20,55 @@ from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF
 
 _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
 
+#: What decompositions, outlined ops and rules implement; docs/reference/conventions.md is made from
+#: it.
+CONVENTIONS: dict[str, list[tuple[str, str]]] = {
+    "Kinks": [
+        ("`relu`, `abs`, `sign`", "0 at 0; `sign` and `floor` are connected, with derivative 0"),
+        ("`hardtanh`, `relu6`, `hardsigmoid`", "0 at the bounds and for NaN"),
+        ("`hardswish`", "0 at -3, 1 at 3"),
+        ("`clamp`", "1 at the bounds, 0 for NaN; a tensor bound where it alone is the result"),
+        ("`leaky_relu`, `elu`, `celu`, `selu`", "the negative branch's at 0"),
+        ("`softshrink`, `hardshrink`, `threshold`", "0 on the closed side"),
+        ("margin losses", "0 at the margin"),
+    ],
+    "Ties": [
+        ("`maximum`, `minimum`", "a half each"),
+        ("`fmax`, `fmin`", "the first operand; the number beside NaN"),
+        ("`amax`, `amin`, `max()`, `min()`, `median()`", "split evenly"),
+        ("`max(dim)`, `median(dim)`, `sort`, `topk`, pooling", "the returned index"),
+        ("`topk`, `kthvalue`, unstable `sort`", "return equal elements in stable order"),
+        ("`cummax`, `cummin`", "the later of equal elements"),
+        ("infinity norm, `cdist(p=inf)`", "the norm splits evenly; `cdist` gives each all of it"),
+    ],
+    "Singular points": [
+        ("norms, `dist`, `cdist`, `std` at 0", "0"),
+        ("`sqrt(sum(x * x))` at 0", "NaN, by the chain rule"),
+        ("`atan2` at the origin", "0"),
+        ("`hypot` at the origin", "NaN"),
+        ("`pow` with base or exponent 0", "zero-safe; no division by the base"),
+        ("`prod`, `cumprod` with zeros", "products of the other factors, never a quotient"),
+        ("`xlogy`", "log y in x, 0 at x = 0 where y <= 0; x / y in y, NaN at the origin"),
+        ("`logaddexp` of equal operands", "a half each, with the right second derivative"),
+        ("`logsumexp` of infinities", "exp(x - result): NaN where infinities cancel"),
+        ("`sinc` at 0", "0; the second derivative is the analytic -pi**2 / 3"),
+        ("`logit`", "1 / (x (1 - x)), NaN outside of [0, 1]; with eps 0 past the bounds"),
+        ("`binary_cross_entropy` at 0 and 1", "x (1 - x) is at least 1e-12"),
+        ("`softmax` of a row of -inf", "NaN; 0 in attention with a mask"),
+        ("`cross_entropy`", "none for ignored labels; a mean over none is NaN with gradient 0"),
+    ],
+    "Data movement": [
+        ("gathers, `accumulate=True`, `scatter_add`", "repeated indices add up"),
+        ("overwriting the same place twice", "the gradient goes to the writer that survives"),
+        ("`as_strided` of contiguous memory", "overlapping cells add up"),
+        ("`embedding`", "none for the padding index"),
+    ],
+    "Precision": [
+        ("bf16 and f16", "sums accumulate in f32 and round once, also in scatters"),
+        ("gradients", "have their argument's dtype"),
+    ],
+}
+
 REFUSED: dict[str, tuple[str, str]] = {
     "as_strided": (
         "reads memory of another layout than the tensor's own by strides",

@@ -84,9 +84,7 @@ def _multi_margin(
     return _reduce(loss if x.ndim > 1 else loss.squeeze(0), reduction).to(x.dtype)
 
 
-def _multilabel_margin(
-    x: Tensor, target: Tensor, reduction: int = _MEAN
-) -> tuple[Tensor, Tensor]:
+def _multilabel_margin(x: Tensor, target: Tensor, reduction: int = _MEAN) -> tuple[Tensor, Tensor]:
     """0 at the margin. Labels end at the first -1."""
     rows, labels = (x.unsqueeze(0), target.unsqueeze(0)) if x.ndim < 2 else (x, target)
     rows = compute_in(rows)

@@ -137,9 +137,7 @@ def _with_index(node: Node, largest: bool) -> Outlined:
     )
     values = "%r#0, %r#1"
     if keepdim:
-        body += kept("%r#0", shape, dims, element, "%k0") + kept(
-            "%r#1", shape, dims, "i64", "%k1"
-        )
+        body += kept("%r#0", shape, dims, element, "%k0") + kept("%r#1", shape, dims, "i64", "%k1")
         full = [1 if d in dims else s for d, s in enumerate(shape)]
         results, values = [tensor_type(full, element), tensor_type(full, "i64")], "%k0, %k1"
     return Outlined([x], results, function([source], results, body, values))
@@ -182,8 +180,14 @@ def _elementwise(combine: str) -> Callable[[Node], Outlined]:
 
 def _erfc(node: Node) -> Outlined:
     """torch-mlir has no lowering."""
-    kind, rank = tensor_type(shape_of(node), element_type(node.meta["val"].dtype)), len(shape_of(node))
-    element, identity = element_type(node.meta["val"].dtype), affine_map(rank, dims_text(range(rank)))
+    kind, rank = (
+        tensor_type(shape_of(node), element_type(node.meta["val"].dtype)),
+        len(shape_of(node)),
+    )
+    element, identity = (
+        element_type(node.meta["val"].dtype),
+        affine_map(rank, dims_text(range(rank))),
+    )
     body = (
         f"  %e = tensor.empty() : {kind} LOC\n"
         f"  %r = linalg.generic {{indexing_maps = [{identity}, {identity}], "

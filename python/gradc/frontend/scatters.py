@@ -20,6 +20,7 @@ from .ops import define
 
 aten = torch.ops.aten
 
+
 def _add_at(x: Tensor, positions: Tensor, values: Tensor) -> Tensor:
     return x.index_put((positions,), values, accumulate=True)
 
@@ -274,7 +275,11 @@ def _as_strided(
 
 
 def _as_strided_scatter(
-    x: Tensor, source: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None
+    x: Tensor,
+    source: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: Any = None,
 ) -> Tensor:
     """What a write into such a view leaves behind."""
     position = _strided(x, size, stride, storage_offset).reshape(-1)

@@ -67,7 +67,9 @@ def _logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     share = torch.exp(wide - STOP(value))
     total = share.sum(dims, True)
     undefined = total != total
-    out = VALUE_OF(value, torch.where(undefined, total, torch.log(torch.where(undefined, 1.0, total))))
+    out = VALUE_OF(
+        value, torch.where(undefined, total, torch.log(torch.where(undefined, 1.0, total)))
+    )
     out = out if keepdim else out.squeeze(dims) if dims else out
     return out.to(x.dtype) if x.is_floating_point() else out
 

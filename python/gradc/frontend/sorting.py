@@ -131,11 +131,11 @@ def _cumulative(largest: bool) -> Callable:
             rest = values.narrow(dim, step, length - step)
             later = (rest >= before if largest else rest <= before) | (rest != rest)
             best = torch.where(
-                later, indices.narrow(dim, step, length - step), indices.narrow(dim, 0, length - step)
+                later,
+                indices.narrow(dim, step, length - step),
+                indices.narrow(dim, 0, length - step),
             )
-            values = torch.cat(
-                [values.narrow(dim, 0, step), torch.where(later, rest, before)], dim
-            )
+            values = torch.cat([values.narrow(dim, 0, step), torch.where(later, rest, before)], dim)
             indices = torch.cat([indices.narrow(dim, 0, step), best], dim)
             step *= 2
         return torch.gather(x, dim, indices), indices

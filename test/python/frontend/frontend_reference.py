@@ -11,6 +11,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from gradc.frontend import ImportedProgram, import_graph
 from gradc.frontend.importer import Traced, trace_program
 from gradc.frontend.ops import STOP, VALUE_OF
+from gradc.frontend.scatters import ADD_AT
 
 
 def capture(function: Callable, *args: Any) -> tuple[GraphModule, list[Any]]:
@@ -54,6 +55,8 @@ class _Reference(Interpreter):
             return args[0].detach()
         if target is VALUE_OF:
             return _ValueOf.apply(*args)
+        if target is ADD_AT:
+            return args[0].index_put((args[1],), args[2], accumulate=True)
         if target is torch.ops.prims.convert_element_type.default:
             return args[0].to(args[1])
         if target is torch.ops.aten.view.default:  # views of the trace may be copies here
