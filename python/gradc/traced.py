@@ -46,8 +46,7 @@ class Level:
         for leaf in leaves:
             _check_leaf(name, leaf)
         with torch.enable_grad():
-            # What the function asks of requires_grad is answered as a tape would.
-            self.roots = [root.requires_grad_() for root in ENTER(leaves)]
+            self.roots = ENTER(leaves)
             chosen = pytree.tree_unflatten(self.roots, self.structure)
             entered = list(args)
             for number, value in zip(argnums, chosen, strict=True):

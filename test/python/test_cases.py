@@ -12,8 +12,8 @@ import time
 import case_runner
 import pytest
 import torch
-from cases import nan
 from case_runner import answers, close, expect, numbers, outputs_of, summed, zeros_for_none
+from cases import nan
 
 import gradc
 

@@ -248,6 +248,10 @@ def test_tape(name):
     torch.testing.assert_close(own_gradient, gradient)
 
 
+#: Forms that ask for or set requires_grad, which arguments of a jvp do not have while it is captured.
+ON_A_TAPE_ONLY = {"modes_and_flags_read", "required_again"}
+
+
 @pytest.mark.parametrize("outer", [torch.enable_grad, torch.no_grad, torch.inference_mode])
 @pytest.mark.parametrize("name", FORMS)
 def test_transform_in_either_mode(name, outer):
@@ -260,11 +264,11 @@ def test_transform_in_either_mode(name, outer):
         return sum((k + 1) * out.sum() for k, out in enumerate(outputs) if flags[k])
 
     with outer():
-        found = gradc.grad(total)(_values())
-        tangent = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
-        _, pushed = gradc.jvp(total, (_values(),), (tangent,))
-    torch.testing.assert_close(found, gradient)
-    torch.testing.assert_close(pushed, (gradient * tangent).sum())
+        torch.testing.assert_close(gradc.grad(total)(_values()), gradient)
+        if name not in ON_A_TAPE_ONLY:
+            tangent = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+            _, pushed = gradc.jvp(total, (_values(),), (tangent,))
+            torch.testing.assert_close(pushed, (gradient * tangent).sum())
 
 
 def _fresh_leaf(x):

@@ -127,7 +127,9 @@ KEPT = frozenset("""
     unflatten flatten reshape col2im im2col _reshape_alias contiguous to
 """.split())
 
-OUTLINED = frozenset("amax amin max min maximum minimum max_pool2d_with_indices add_at erfc".split())
+OUTLINED = frozenset("""
+    amax amin max min maximum minimum max_pool2d_with_indices add_at erfc
+""".split())
 # fmt: on
 
 _SHAPE_ONLY = frozenset(

@@ -11,8 +11,8 @@ def page() -> Iterator[str]:
     """The lines of ``docs/reference/conventions.md``."""
     yield "# Values and derivatives at kinks and edges"
     yield ""
-    yield "Made from `python/gradc/frontend/conventions.py`. Everywhere else, and wherever this page"
-    yield "is silent, values, derivatives and dtypes are those of eager PyTorch 2.13."
+    yield "Made from `python/gradc/frontend/conventions.py`. Wherever this page is silent, values,"
+    yield "derivatives and dtypes are those of eager PyTorch 2.13."
     for title, rows in CONVENTIONS.items():
         yield ""
         yield f"## {title}"
