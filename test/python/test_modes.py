@@ -248,7 +248,7 @@ def test_tape(name):
     torch.testing.assert_close(own_gradient, gradient)
 
 
-#: Forms that ask for or set requires_grad, which arguments of a jvp do not have while it is captured.
+#: Forms that ask for or set requires_grad, which arguments of a jvp do not have when captured.
 ON_A_TAPE_ONLY = {"modes_and_flags_read", "required_again"}
 
 
