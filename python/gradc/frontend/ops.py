@@ -91,29 +91,29 @@ PUSH = define(
     _uncaptured,
     lambda outputs, roots, tangents, rows: _with_rows(outputs, rows),
 )
-SEEDS = _define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
-CUSTOM_VJP = _define(
+SEEDS = define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
+CUSTOM_VJP = define(
     "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients) -> Tensor[]",
     _uncaptured,
     lambda outputs, roots, seeds, gradients: _fresh(outputs),
 )
-CUSTOM_JVP = _define(
+CUSTOM_JVP = define(
     "custom_jvp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] results) -> Tensor[]",
     _uncaptured,
     lambda outputs, roots, seeds, results: _fresh(outputs),
 )
-ENTER_CHECKPOINT = _define(
+ENTER_CHECKPOINT = define(
     "enter_checkpoint(Tensor x, int id, str policy) -> Tensor",
     lambda x, id, policy: x.clone(),
     lambda x, id, policy: torch.empty_like(x),
 )
-LEAVE_CHECKPOINT = _define(
+LEAVE_CHECKPOINT = define(
     "leave_checkpoint(Tensor x, int id) -> Tensor",
     lambda x, id: x.clone(),
     lambda x, id: torch.empty_like(x),
 )
 #: Stands in a checkpointed function for its policy; no value depends on it.
-POLICY = _define(
+POLICY = define(
     "checkpoint_policy(Tensor x, str policy) -> Tensor",
     lambda x, policy: x.clone(),
     lambda x, policy: torch.empty_like(x),
