@@ -119,16 +119,16 @@ POLICY = define(
     lambda x, policy: torch.empty_like(x),
 )
 
-REGION = _define(
+REGION = define(
     "region(Tensor[] xs, bool loops) -> Tensor[]", _uncaptured, lambda xs, loops: _fresh(xs)
 )
-CHOOSE = _define(
+CHOOSE = define(
     "choose(Tensor predicate, Tensor[] roots, Tensor[] taken, Tensor[] others, Tensor[] otherwise)"
     " -> Tensor[]",
     _uncaptured,
     lambda predicate, roots, taken, others, otherwise: _fresh(taken),
 )
-LOOP = _define(
+LOOP = define(
     "loop(Tensor[] roots, Tensor predicate, Tensor[] next) -> Tensor[]",
     _uncaptured,
     lambda roots, predicate, next: _fresh(next),

@@ -13,9 +13,7 @@ import gradc
 
 def _tape(function: Callable, *arguments: torch.Tensor) -> tuple[torch.Tensor, list]:
     """Value and gradients through ``backward``."""
-    leaves = [
-        x.clone().requires_grad_() if x.is_floating_point() else x.clone() for x in arguments
-    ]
+    leaves = [x.clone().requires_grad_() if x.is_floating_point() else x.clone() for x in arguments]
     value = function(*leaves)
     value.sum().backward()
     return value.detach(), [x.grad for x in leaves]
