@@ -148,22 +148,25 @@ def run_jvp(case):
     field = getattr(case, "JVP", None)
     if field is None:
         tangents = [(torch.arange(c.numel()) + 1.0).reshape(c.shape).to(c.dtype) for c in chosen]
-        wanted = [
-            sum(
-                float((tangent.double() * torch.tensor(gradient, dtype=torch.float64)).sum())
-                for tangent, gradient in zip(
-                    tangents, zeros_for_none(answer[1:], case.ARGS, case.ARGNUMS)
-                )
-            )
-            for answer in answers(case)
-        ]
     else:
         tangents = [torch.tensor(q, dtype=c.dtype) for q, c in zip(field["tangents"], chosen)]
-        wanted = [getattr(case, "JVP_RECOMMENDED", field["out"])]
-    if case.__name__.removeprefix("case_") in UNDEFINED_VALUE:
-        wanted = [nan]
     _, tangent = gradc.jvp(summed(case, function), tuple(chosen), tuple(tangents))
+    if field is not None:
+        wanted = [getattr(case, "JVP_RECOMMENDED", field["out"])]
+    elif case.__name__.removeprefix("case_") in UNDEFINED_VALUE:
+        wanted = [nan]
+    else:
+        wanted = [pushed(case, answer, tangents) for answer in answers(case)]
     expect(case, "gradc.jvp", tangent.item(), *wanted)
+
+
+def pushed(case, answer, tangents):
+    """What the gradients of ``answer`` say about ``tangents``."""
+    gradients = zeros_for_none(answer[1:], case.ARGS, case.ARGNUMS)
+    return sum(
+        float((tangent.double() * torch.tensor(gradient, dtype=torch.float64)).sum())
+        for tangent, gradient in zip(tangents, gradients)
+    )
 
 
 def hessian_on_tape(case):
