@@ -13,6 +13,7 @@
 #include "Differentiate/Joint.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/ResidualCut.h"
+#include "Differentiate/SplitBranches.h"
 #include "Differentiate/Transforms.h"
 #include "GradScheduleOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,7 +57,7 @@ public:
     chooseSaved();
     planBackward();
     for (Value residual : residuals)
-      if (!getResidualType(residual.getType()))
+      if (!getHandedType(residual))
         return joint.emitOpError("needs a value of type ")
                << residual.getType()
                << " for its gradient, which cannot be handed over to the "
@@ -82,12 +83,12 @@ private:
     return ArrayRef<Value>(returned).drop_front(numResults);
   }
 
-  /// What stands for `value` in the signatures: arguments and results are
-  /// themselves, a number that is a residual is a tensor.
-  Type typeInSignature(Value value) const {
-    if (isa<BlockArgument>(value) || llvm::is_contained(getResults(), value))
-      return value.getType();
-    return getResidualType(value.getType());
+  /// The type in which a residual leaves the forward function. Arguments and
+  /// results of the primal function are what they are.
+  Type getHandedType(Value value) const {
+    return isa<BlockArgument>(value) || llvm::is_contained(getResults(), value)
+               ? value.getType()
+               : getResidualType(value.getType());
   }
 
   /// A function beside the joint one, with its attributes.
@@ -206,14 +207,13 @@ void Partitioner::planBackward() {
   planFor(getGradients());
 }
 
-/// `value` as `type`: itself, or a tensor of it.
+/// `value` as one of `type`: itself, or the tensor that holds it.
 static Value handOver(OpBuilder &builder, Value value, Type type) {
   if (value.getType() == type)
     return value;
   if (value.getType().isIndex())
-    value = arith::IndexCastOp::create(
-        builder, value.getLoc(), cast<RankedTensorType>(type).getElementType(),
-        value);
+    value = arith::IndexCastOp::create(builder, value.getLoc(),
+                                       getElementTypeOrSelf(type), value);
   return tensor::FromElementsOp::create(builder, value.getLoc(), type, value);
 }
 
@@ -237,7 +237,7 @@ void Partitioner::buildForward(const std::string &name) {
   auto arguments = block.getArguments().take_front(numPrimals);
   SmallVector<Type> types;
   for (Value value : results)
-    types.push_back(typeInSignature(value));
+    types.push_back(getHandedType(value));
   func::FuncOp func = create(name, ValueRange(arguments).getTypes(), types);
   for (unsigned i = 0; i < numPrimals; ++i)
     func.setArgAttrs(i, joint.getArgAttrDict(i));
@@ -250,7 +250,7 @@ void Partitioner::buildForward(const std::string &name) {
   SmallVector<Value> mapped;
   for (Value value : results)
     mapped.push_back(
-        handOver(builder, mapping.lookup(value), typeInSignature(value)));
+        handOver(builder, mapping.lookup(value), getHandedType(value)));
   func::ReturnOp::create(builder, joint.getLoc(), mapped);
 }
 
@@ -260,7 +260,7 @@ void Partitioner::buildBackward(const std::string &name) {
   SmallVector<Value> results(getResults());
   SmallVector<int64_t> sources;
   for (Value residual : residuals) {
-    inputs.push_back(typeInSignature(residual));
+    inputs.push_back(getHandedType(residual));
     if (auto argument = dyn_cast<BlockArgument>(residual)) {
       sources.push_back(argument.getArgNumber());
       continue;
@@ -307,9 +307,15 @@ struct PartitionPass : grad::impl::PartitionPassBase<PartitionPass> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> funcs(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp func : funcs)
-      if (func->hasAttr(kCotangentsAttr) && func.getName().ends_with(".joint"))
+      if (func->hasAttr(kCotangentsAttr) &&
+          func.getName().ends_with(".joint")) {
+        auto cotangents =
+            func->getAttrOfType<DenseI64ArrayAttr>(kCotangentsAttr);
+        splitBranches(func.getBody().front(),
+                      func.getArguments().take_back(cotangents.size()));
         if (failed(Partitioner(func).run()))
           return signalPassFailure();
+      }
   }
 };
 } // namespace

@@ -131,11 +131,14 @@ def PartitionPass : Pass<"grad-partition", "::mlir::ModuleOp"> {
     number k of `@f.forward`.
 
     Which early values are saved and which are computed again in `@f.backward`
-    is a minimum cut on bytes and work. An argument of `@f` with the attribute
+    is a minimum cut on bytes and work. Numbers are handed over as tensors of
+    rank zero; a tensor whose size only code knows is computed again. An argument of `@f` with the attribute
     `grad.temporary` would not outlive the call, so saving it costs its bytes.
     The residual arguments of `@f.backward` have the location of the op that
     computes them, and the `grad.name` of the argument that they are.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif // GRADC_DIFFERENTIATE_PASSES_TD

@@ -22,14 +22,14 @@ func.func @results(%x: f32 {grad.requires_grad}, %y: f32 {grad.requires_grad})
 // is handed over as a tensor.
 // CHECK-LABEL: func.func @extra.forward(
 // CHECK-SAME: %[[X:[^:]+]]: f32) -> (f32, tensor<f32>)
-// CHECK: %[[E:.*]] = math.exp %[[X]]
-// CHECK: %[[Y:.*]] = math.sin %[[E]]
-// CHECK: %[[SAVED:.*]] = tensor.from_elements %[[E]]
-// CHECK: return %[[Y]], %[[SAVED]]
+// CHECK: %[[EXP:.*]] = math.exp %[[X]]
+// CHECK: %[[Y:.*]] = math.sin %[[EXP]]
+// CHECK: %[[BOX:.*]] = tensor.from_elements %[[EXP]]
+// CHECK: return %[[Y]], %[[BOX]]
 // CHECK-LABEL: func.func @extra.backward(
-// CHECK-SAME: %[[SAVED:[^:]+]]: tensor<f32>, %[[CT:[^:]+]]: f32) -> f32
+// CHECK-SAME: %[[BOX:[^:]+]]: tensor<f32>, %[[CT:[^:]+]]: f32) -> f32
 // CHECK-SAME: grad.residuals = array<i64: -2>
-// CHECK: %[[EXP:.*]] = tensor.extract %[[SAVED]]
+// CHECK: %[[EXP:.*]] = tensor.extract %[[BOX]][]
 // CHECK: %[[COS:.*]] = math.cos %[[EXP]]
 // CHECK: %[[D:.*]] = arith.mulf %[[CT]], %[[COS]]
 // CHECK: %[[DX:.*]] = arith.mulf %[[D]], %[[EXP]]
