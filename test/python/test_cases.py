@@ -29,8 +29,8 @@ NO_GRAPH = {
     "value_from_before_loop_used_after_it": "needs the whole function as one graph",
 }
 
-#: Thousands of ops written out: right at a smaller size, but compile time grows faster than linearly
-#: in bufferization, to many minutes at this one. `torch.while_loop` is the way to write them.
+#: Thousands of ops written out: right at a smaller size, but compile time grows faster than
+#: linearly in bufferization, to many minutes at this one. `torch.while_loop` writes them as a loop.
 TOO_LONG = {"deep_chain_of_ops", "long_loop_memory"}
 
 #: Forward mode differentiates 0 / 0; PyTorch's does as well.
