@@ -9,6 +9,7 @@ the modes inside its function.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -24,43 +25,22 @@ def _floating(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
+@dataclass
 class Level:
     """A function, evaluated on fresh roots.
 
     Attributes:
-        roots: the differentiated tensors, flat.
+        roots: the differentiated tensors, flat, and their ``structure``.
+        results: what the function returned, flat, and its ``spec``.
         outputs: the floating-point results, flat; those of the differentiated part only.
     """
 
-    def __init__(
-        self,
-        name: str,
-        fn: Callable,
-        args: tuple,
-        kwargs: dict,
-        argnums: Sequence[int],
-        has_aux: bool,
-    ) -> None:
-        self.name = name
-        leaves, self.structure = pytree.tree_flatten([args[n] for n in argnums])
-        for leaf in leaves:
-            _check_leaf(name, leaf)
-        with torch.enable_grad():
-            self.roots = ENTER(leaves)
-            chosen = pytree.tree_unflatten(self.roots, self.structure)
-            entered = list(args)
-            for number, value in zip(argnums, chosen, strict=True):
-                entered[number] = value
-            result = fn(*entered, **kwargs)
-        self.aux: Any = None
-        if has_aux:
-            if not (isinstance(result, tuple) and len(result) == 2):
-                raise ValueError(f"{name}: with has_aux=True the function returns (result, aux)")
-            result, self.aux = result
-        self.results, self.spec = pytree.tree_flatten(result)
-        if not self.results or not all(isinstance(r, torch.Tensor) for r in self.results):
-            raise ValueError(f"{name}: every result of the function has to be a tensor")
-        self.outputs = [r for r in self.results if _floating(r)]
+    roots: list[torch.Tensor]
+    structure: Any
+    results: list[torch.Tensor]
+    spec: Any
+    outputs: list[torch.Tensor]
+    aux: Any
 
     def gradients(self, cotangents: Sequence[torch.Tensor], rows: int = -1) -> list[torch.Tensor]:
         """One gradient a root; the leading dimension of ``cotangents`` is theirs too if ``rows`` is
@@ -93,6 +73,33 @@ class Level:
         return self.left(pytree.tree_unflatten(self.results, self.spec))
 
 
+def _evaluate(
+    name: str, fn: Callable, args: tuple, kwargs: dict, argnums: Sequence[int], has_aux: bool
+) -> Level:
+    # The object is made when all is there: Dynamo forgets what control flow inside ``fn`` finds
+    # half made.
+    leaves, structure = pytree.tree_flatten([args[n] for n in argnums])
+    for leaf in leaves:
+        _check_leaf(name, leaf)
+    with torch.enable_grad():
+        roots = ENTER(leaves)
+        chosen = pytree.tree_unflatten(roots, structure)
+        entered = list(args)
+        for number, value in zip(argnums, chosen, strict=True):
+            entered[number] = value
+        result = fn(*entered, **kwargs)
+    aux: Any = None
+    if has_aux:
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise ValueError(f"{name}: with has_aux=True the function returns (result, aux)")
+        result, aux = result
+    results, spec = pytree.tree_flatten(result)
+    if not results or not all(isinstance(r, torch.Tensor) for r in results):
+        raise ValueError(f"{name}: every result of the function has to be a tensor")
+    outputs = [r for r in results if _floating(r)]
+    return Level(roots, structure, results, spec, outputs, aux)
+
+
 def _zeros(like: torch.Tensor, rows: int) -> torch.Tensor:
     return like.new_zeros(like.shape if rows < 0 else (rows, *like.shape))
 
@@ -120,7 +127,7 @@ def value_and_grad(
 ) -> tuple[Any, Any]:
     """``(value, gradient)`` as `gradc.value_and_grad` returns them."""
     numbers = (argnums,) if isinstance(argnums, int) else argnums
-    level = Level(name, fn, args, kwargs, numbers, has_aux)
+    level = _evaluate(name, fn, args, kwargs, numbers, has_aux)
     if len(level.results) != 1:
         raise ValueError(
             f"{name} differentiates a function that returns one tensor; it returned "
@@ -141,7 +148,7 @@ def value_and_grad(
 
 def vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
     """What `gradc.vjp` returns, inside a captured function."""
-    level = Level("gradc.vjp", fn, primals, {}, tuple(range(len(primals))), has_aux)
+    level = _evaluate("gradc.vjp", fn, primals, {}, tuple(range(len(primals))), has_aux)
 
     def pullback(cotangent: Any) -> tuple:
         given = pytree.tree_leaves(cotangent, is_leaf=lambda leaf: leaf is None)
@@ -171,7 +178,7 @@ def _seed(given: Any, result: torch.Tensor) -> torch.Tensor:
 def jvp(fn: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
     """What `gradc.jvp` returns."""
     given, structure = pytree.tree_flatten(list(tangents))
-    level = Level("gradc.jvp", fn, primals, {}, tuple(range(len(primals))), has_aux)
+    level = _evaluate("gradc.jvp", fn, primals, {}, tuple(range(len(primals))), has_aux)
     if structure != level.structure:
         raise ValueError("gradc.jvp: tangents have to have the structure of the primals")
     seeds = [_seed(g, r) for g, r in zip(given, level.roots, strict=True)]
@@ -217,7 +224,7 @@ def _numbers(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
 def _checked_level(
     name: str, fn: Callable, argnums: int | tuple[int, ...], has_aux: bool, args: tuple, kw: dict
 ) -> Level:
-    level = Level(name, fn, args, kw, _numbers(argnums), has_aux)
+    level = _evaluate(name, fn, args, kw, _numbers(argnums), has_aux)
     if len(level.outputs) != len(level.results):
         raise ValueError(f"{name}: every result of the function has to be floating point")
     return level

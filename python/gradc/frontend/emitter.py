@@ -214,9 +214,9 @@ def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
     it."""
     module = w.module
     function, *rule = [_written(module, graph) for graph in (inner.graph, *inner.rule)]
-    name = f"grad.transform.{len(module.declarations)}"
     if inner.other is not None:
         rule = [_written(module, inner.other)]
+    name = f"grad.transform.{len(module.declarations)}"
     module.transforms[name] = {
         "roots": inner.roots,
         "function": function,
