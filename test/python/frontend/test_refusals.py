@@ -21,8 +21,8 @@ def _item(x):
     return x * x.sum().item()
 
 
-def _cond(x):
-    return torch.cond(x.sum() > 0, lambda t: t * 2, lambda t: t * 3, (x,))
+def _map(x):
+    return torch._higher_order_ops.map(lambda t: t * 2, x)
 
 
 def _mode(x):
@@ -65,7 +65,7 @@ def _data_dependent_draw(x):
     [
         (_hook, "register_hook", 2),
         (_item, "item", 1),
-        (_cond, "cond", 1),
+        (_map, "map_impl", 1),
         (_mode, "aten.mode", 1),
         (_long_sort, "aten.sort", 1),
         (_border, "aten.grid_sampler_2d", 2),
