@@ -17,6 +17,7 @@ using namespace mlir::grad;
 static void addSimplification(OpPassManager &manager) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
+  manager.addNestedPass<func::FuncOp>(createDropCarriesPass());
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createFoldZerosPass());
   manager.addNestedPass<func::FuncOp>(createGatherWindowsPass());
@@ -34,7 +35,8 @@ void mlir::grad::buildTapePipeline(OpPassManager &manager) {
   addSimplification(manager);
   manager.addPass(createPartitionPass());
   // Partition leaves on either side only what that side needs, but for the
-  // constants it copied.
+  // constants it copied and what loops carry.
+  manager.addNestedPass<func::FuncOp>(createDropCarriesPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 }

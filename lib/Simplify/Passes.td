@@ -5,6 +5,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DropCarriesPass : Pass<"grad-drop-carries", "::mlir::func::FuncOp"> {
+  let summary = "loops carry what somebody reads";
+  let description = [{
+    A value that a loop carries and that reaches neither a result in use nor an
+    op with an effect is passed on unchanged, which canonicalization removes.
+    The forward function of a tape has such values: what the loop saves for an
+    adjoint that runs the loop again.
+
+    ```mlir
+    // Before: %r:2 = scf.for ... iter_args(%a = %x, %b = %y) { ... scf.yield %t, %u }
+    // After, when %r#1 has no use and %t does not depend on %b:
+    //         %r:2 = scf.for ... iter_args(%a = %x, %b = %y) { ... scf.yield %t, %b }
+    ```
+  }];
+}
+
 def FoldZerosPass : Pass<"grad-fold-zeros", "::mlir::func::FuncOp"> {
   let summary = "accumulate into what is there instead of into zeros";
   let description = [{

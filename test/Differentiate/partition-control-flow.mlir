@@ -57,6 +57,7 @@ func.func @static(%x: tensor<64x64xf32> {grad.requires_grad}) -> tensor<64x64xf3
 // Else the backward function runs the loop again.
 // CHECK-LABEL: func.func @dynamic.forward(
 // CHECK-SAME: -> (tensor<64x64xf32>, tensor<i64>)
+// CHECK-NOT: tensor<?x64x64xf32>
 // CHECK-LABEL: func.func @dynamic.backward(
 // CHECK: tensor.empty(%{{.*}}) : tensor<?x64x64xf32>
 // CHECK-COUNT-2: scf.for
