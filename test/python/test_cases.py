@@ -26,7 +26,6 @@ REFUSED = {
 #: Refused by the transforms, which need the function as one graph; the tape breaks the graph.
 NO_GRAPH = {
     "loop_bounds_depend_on_differentiated_args": "needs the whole function as one graph",
-    "value_from_before_loop_used_after_it": "needs the whole function as one graph",
 }
 
 #: Thousands of ops written out: right at a smaller size, but compile time grows faster than
