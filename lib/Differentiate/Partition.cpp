@@ -6,7 +6,9 @@
 // values too: each of them is a residual or is computed again from residuals,
 // which ResidualCut.cpp decides. An op that is computed again stands right in
 // front of the first op that needs it, so that its result does not live longer
-// than a residual would.
+// than a residual would. `grad.after` stays in the backward function: what a
+// checkpoint computes again reads residuals alone, and fusion would pull all of
+// it together otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +17,6 @@
 #include "Differentiate/ResidualCut.h"
 #include "Differentiate/SplitBranches.h"
 #include "Differentiate/Transforms.h"
-#include "GradScheduleOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -288,14 +289,8 @@ void Partitioner::buildBackward(const std::string &name) {
       func.setArgAttr(argument.getArgNumber(), kNameArg, given);
   }
   mapping.map(cotangents, func.getArguments().drop_front(residuals.size()));
-  for (Operation *op : backward) {
-    // What was to be awaited is on the other side now.
-    auto after = dyn_cast<AfterOp>(op);
-    if (after && !late.contains(after.getInput()))
-      mapping.map(after.getResult(), mapping.lookup(after.getInput()));
-    else
-      builder.clone(*op, mapping);
-  }
+  for (Operation *op : backward)
+    builder.clone(*op, mapping);
   SmallVector<Value> mapped;
   for (Value value : getGradients())
     mapped.push_back(mapping.lookup(value));

@@ -8,7 +8,8 @@
 // TAPE-LABEL: func.func @nothing.backward(
 // TAPE-SAME: %[[X:[^:]+]]: tensor<4096xf32>
 // TAPE-SAME: grad.residuals = array<i64: 0>
-// TAPE: math.exp %[[X]]
+// TAPE: %[[LATE:.*]] = grad.after %[[X]]
+// TAPE: math.exp %[[LATE]]
 // TAPE-NOT: math.exp
 // TAPE: return
 
