@@ -70,6 +70,7 @@ public:
                                      op.getPolicy());
     made.getBody().takeBody(holder.getBody());
     holder.erase();
+    b.setInsertionPointAfter(made);
     return made;
   }
 

@@ -72,10 +72,12 @@ def _pulled(name: str, fwd: Callable, bwd: Callable, args: tuple) -> Any:
         )
         gradients = bwd(result[1], cotangent)
         found = _by_root(name, args, arguments, gradients)
-        roots = [root for root, gradient in found if gradient is not None]
-        if roots:
-            kept = [gradient for _, gradient in found if gradient is not None]
-            outputs = CUSTOM_VJP(outputs, roots, seeds, kept)
+        if any(gradient is not None for _, gradient in found):
+            # An argument without a gradient is still one that the rule may read, and that has a
+            # second derivative.
+            roots = [root for root, _ in found]
+            gradients = [torch.zeros_like(r) if g is None else g for r, g in found]
+            outputs = CUSTOM_VJP(outputs, roots, seeds, gradients)
         else:
             outputs = [output.detach() for output in outputs]
     return pytree.tree_unflatten(LEAVE(list(outputs)), spec)
@@ -202,7 +204,7 @@ class custom_vjp(_Ruled):
                 any pytree.
             bwd: takes ``(residuals, cotangent)``, the latter in the structure of the output;
                 returns a tuple with one gradient an argument, in its structure, shapes and dtypes,
-                or None for an argument without a gradient.
+                or None for zeros.
         """
         if not callable(fwd) or not callable(bwd):
             raise InputError("defvjp takes two functions")

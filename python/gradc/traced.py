@@ -242,7 +242,7 @@ def jacrev(
         stop = start + output.numel()
         blocks.append(
             [
-                g[start:stop].reshape(*output.shape, *root.shape)
+                g[start:stop].reshape((*output.shape, *root.shape))
                 for g, root in zip(gradients, level.roots, strict=True)
             ]
         )
@@ -264,7 +264,7 @@ def jacfwd(
         for root in level.roots:
             stop = start + root.numel()
             part = columns[start:stop].movedim(0, -1)
-            row.append(part.reshape(*output.shape, *root.shape))
+            row.append(part.reshape((*output.shape, *root.shape)))
             start = stop
         blocks.append(row)
     jacobian = _jacobian_of(level, argnums, blocks)

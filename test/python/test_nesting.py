@@ -197,6 +197,13 @@ def test_trees_and_several_arguments(double):
     )
 
 
+def test_jacobians_of_scalars(double):
+    x = double(1)[0]
+    for transform in (gradc.jacrev, gradc.jacfwd):
+        torch.testing.assert_close(transform(lambda x: x**3)(x), 3 * x**2)
+    torch.testing.assert_close(gradc.hessian(lambda x: x**3)(x), 6 * x)
+
+
 def test_hvp(double):
     x, v = double(4), double(4)
 

@@ -230,3 +230,10 @@ def test_outside_of_compiled_code(x):
         loss_and_gradients(model, model, x), loss_and_gradients(expected, expected, x), strict=True
     ):
         torch.testing.assert_close(actual, wanted)
+
+
+def test_checkpoint_whose_input_is_used_elsewhere(double):
+    x = double(4, 4).requires_grad_()
+    result = gradc.compile(lambda x: x + gradc.checkpoint(torch.sin, x) * x)(x)
+    (found,) = torch.autograd.grad(result.sum(), x)
+    torch.testing.assert_close(found, 1 + x.cos() * x + x.sin())

@@ -61,11 +61,18 @@ def expand(
         ]
         gradients = inline(gm, backward, [*cotangents, *kept], visit)
         gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
+        # An argument without a gradient is still one that the rule may read, and that has a second
+        # derivative.
         pairs = [
-            (entered[i], gradients[i])
+            (
+                entered[i],
+                gradients[i] if isinstance(gradients[i], Node) else writer.zeros(entered[i]),
+            )
             for i in tensors
-            if isinstance(gradients[i], Node) and _is_floating(operands[i])
+            if _is_floating(operands[i])
         ]
+        if not any(isinstance(gradient, Node) for gradient in gradients):
+            pairs = []
         results = [out if k in live else writer.detached(out) for k, out in enumerate(outputs)]
         if live and pairs:
             ruled = writer.parts(

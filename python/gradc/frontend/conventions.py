@@ -201,12 +201,27 @@ def packet_name(node: Node) -> str:
     return getattr(packet, "__name__", str(packet))
 
 
+def _check_closure(node: Node, carries: set[Node]) -> None:
+    """Refuses a function with a rule that reads a value with a gradient besides its arguments: the
+    rule has no gradient for it."""
+    for operand in node.args:
+        if operand.target is STOP and operand.args[0] in carries:
+            raise UnsupportedError(
+                "closes over a value that requires a gradient, which its rule does not know",
+                op="a function with a derivative rule",
+                location=location_of(node),
+                hint="pass the value as an argument, or detach it",
+            )
+
+
 def check(graph: Graph, carries: set[Node]) -> None:
     """Raise ``UnsupportedError`` if a gradient reaches an op that would not keep PyTorch's."""
     for node in graph.nodes:
         name = packet_name(node)
         if inner := nested_of(node):
             both = (inner.graph,) if inner.other is None else (inner.graph, inner.other)
+            if inner.rule:
+                _check_closure(node, carries)
             for called in inner.rule or both:
                 check(called, carries)
             continue
