@@ -159,6 +159,9 @@ class _Ruled:
         functools.update_wrapper(self, fn)
 
     def _traced(self, *args: Any) -> Any:
+        if not self.rule:
+            what = "defvjp" if self.kind == "custom_vjp" else "defjvp"
+            raise ValueError(f"{self.name} has no rule yet: give it one with {what}")
         if self.kind == "custom_vjp":
             return _pulled(self.name, *self.rule, args)
         return _pushed(self.name, self.fn, *self.rule, args)

@@ -241,6 +241,8 @@ def test_wrong_jvp_rules(double):
     f = gradc.custom_jvp(lambda x: x * 2)
     with pytest.raises(gradc.InputError, match="no rule yet"):
         f(double(3))
+    with pytest.raises(gradc.InputError, match="no rule yet"):
+        gradc.grad(lambda x: f(x).sum())(double(3))
     f.defjvp(lambda primals, tangents: (primals[0] * 2, tangents[0].sum()))
     with pytest.raises(gradc.InputError, match=r"a tangent of torch.float64\[\]"):
         gradc.grad(lambda x: f(x).sum())(double(3))
