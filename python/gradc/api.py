@@ -12,7 +12,7 @@ from .backend import CompiledGraph, backend_into
 from .errors import InputError
 from .locks import waiting
 from .program import Program, Saved
-from .transformed import ir_of, residuals_of
+from .transformed import compiled_at
 
 
 def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
@@ -56,10 +56,10 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
         return [program for graph in graphs for program in graph.programs]
 
     def ir(stage: str, index: int = -1) -> str:
-        return ir_of(programs(), stage, index)
+        return compiled_at(programs(), index).stages.text(stage)
 
     def residuals(index: int = -1) -> list[Saved]:
-        return residuals_of(programs(), index)
+        return compiled_at(programs(), index).saved()
 
     if isinstance(compiled, torch.nn.Module):
         compiled.forward = waiting(compiled.forward)

@@ -9,6 +9,7 @@ import torch
 import torch.utils._pytree as pytree
 
 from .errors import InputError
+from .frontend.ops import is_floating
 
 Argnums = int | Sequence[int]
 
@@ -56,7 +57,7 @@ def check_leaf(leaf: Any, where: str) -> None:
             f"{where} contains a {type(leaf).__name__}, which has no gradient",
             hint="pass a floating-point tensor, or choose other arguments with argnums=",
         )
-    if not (leaf.is_floating_point() or leaf.is_complex()):
+    if not is_floating(leaf):
         raise InputError(
             f"{where} is or contains a tensor of {leaf.dtype}; "
             "gradients exist for floating point only",

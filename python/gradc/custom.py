@@ -16,11 +16,7 @@ import torch.utils._pytree as pytree
 
 from .api import compile as compile_function
 from .errors import InputError
-from .frontend.ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, LEAVE, SEEDS
-
-
-def _floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+from .frontend.ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, LEAVE, SEEDS, is_floating
 
 
 class _Arguments:
@@ -65,10 +61,10 @@ def _pulled(name: str, fwd: Callable, bwd: Callable, args: tuple) -> Any:
         if not (isinstance(result, tuple) and len(result) == 2):
             raise ValueError(f"the forward rule of {name} has to return (output, residuals)")
         outputs, spec = _flat(f"the forward rule of {name}", result[0])
-        seeds = list(SEEDS([output for output in outputs if _floating(output)]))
+        seeds = list(SEEDS([output for output in outputs if is_floating(output)]))
         remaining = iter(seeds)
         cotangent = pytree.tree_unflatten(
-            [next(remaining) if _floating(output) else None for output in outputs], spec
+            [next(remaining) if is_floating(output) else None for output in outputs], spec
         )
         gradients = bwd(result[1], cotangent)
         found = _by_root(name, args, arguments, gradients)
@@ -103,7 +99,7 @@ def _by_root(
                     f"{rule} returned a gradient of argument {number} in another structure"
                 )
         for leaf, value in zip(leaves, given, strict=True):
-            if not _floating(leaf):
+            if not is_floating(leaf):
                 continue
             if value is not None:
                 value = _like(rule, f"the gradient of argument {number} a tensor", value, leaf)
@@ -115,11 +111,11 @@ def _pushed(name: str, fn: Callable, rule: Callable, args: tuple) -> Any:
     arguments = _Arguments(args)
     with torch.enable_grad():
         outputs, spec = _flat(name, fn(*arguments.entered))
-        floats = [root for root in arguments.roots if _floating(root)]
+        floats = [root for root in arguments.roots if is_floating(root)]
         seeds = list(SEEDS(floats))
         remaining = iter(seeds)
         tangents = arguments.filled(
-            [next(remaining) if _floating(root) else None for root in arguments.roots]
+            [next(remaining) if is_floating(root) else None for root in arguments.roots]
         )
         result = rule(arguments.entered, tangents)
         if not (isinstance(result, tuple) and len(result) == 2):
@@ -138,7 +134,7 @@ def _pushed(name: str, fn: Callable, rule: Callable, args: tuple) -> Any:
         values += [
             torch.zeros_like(o) if t is None else _like(f"the rule of {name}", "a tangent", t, o)
             for t, o in zip(pushed, outputs, strict=True)
-            if _floating(o)
+            if is_floating(o)
         ]
         if seeds:
             outputs = CUSTOM_JVP(outputs, arguments.roots, seeds, values)
@@ -158,10 +154,13 @@ class _Ruled:
         self._compiled: Callable | None = None
         functools.update_wrapper(self, fn)
 
+    def _no_rule(self) -> str:
+        what = "defvjp" if self.kind == "custom_vjp" else "defjvp"
+        return f"{self.name} has no rule yet: give it one with {what}"
+
     def _traced(self, *args: Any) -> Any:
         if not self.rule:
-            what = "defvjp" if self.kind == "custom_vjp" else "defjvp"
-            raise ValueError(f"{self.name} has no rule yet: give it one with {what}")
+            raise ValueError(self._no_rule())
         if self.kind == "custom_vjp":
             return _pulled(self.name, *self.rule, args)
         return _pushed(self.name, self.fn, *self.rule, args)
@@ -174,8 +173,7 @@ class _Ruled:
     @torch._dynamo.disable(reason="a function with a rule outside a captured function")
     def _outside(self, *args: Any) -> Any:
         if not self.rule:
-            what = "defvjp" if self.kind == "custom_vjp" else "defjvp"
-            raise InputError(f"{self.name} has no rule yet", hint=f"give it one with {what}")
+            raise InputError(self._no_rule())
         if self._compiled is None:
             self._compiled = compile_function(self._traced, fullgraph=True)
         return self._compiled(*args)

@@ -27,6 +27,7 @@ from .compiler import (
     run_pipeline,
 )
 from .errors import GradcError
+from .frontend.ops import is_floating
 from .program import Program, Tensors, dense, run_native
 
 _ATTRIBUTE = "grad.requires_grad"
@@ -87,7 +88,8 @@ def joint_form(program: Program) -> Differentiable:
     def text() -> str:
         with new_context():
             module, function = _joint_module(program.imported.mlir, roots_of(program))
-            return _wrapped(module, function, 0)
+            _wrap(module, function, 0)
+            return _text_of(module)
 
     return Differentiable(text, program.native)
 
@@ -148,11 +150,10 @@ def _derive(mlir: str, requires: frozenset[int]) -> Derivative | None:
             tuple(ir.DenseI64ArrayAttr(function.attributes[name]))
             for name in ("grad.cotangents", "grad.gradients")
         )
-        text = _wrapped(module, function, len(function.type.results) - len(gradients))
-        derived = parse(text)
-        main = find_function(derived, "main")
+        main = _wrap(module, function, len(function.type.results) - len(gradients))
         count = len(main.arguments) - len(cotangents)
         reads = frozenset(n for n in range(count) if list(main.arguments[n].uses))
+        text = _text_of(module)
     return Derivative(Differentiable(lambda: text), cotangents, gradients, reads)
 
 
@@ -180,9 +181,13 @@ def _argument_attributes(main: ir.OpView) -> list[Any]:
     return [ir.DictAttr.get({}) for _ in main.arguments]
 
 
-def _wrapped(module: ir.Module, function: ir.OpView, first: int) -> str:
-    """The text of a module whose ``@main`` returns the results of ``function`` from ``first`` on,
-    with every transform expanded."""
+def _text_of(module: ir.Module) -> str:
+    return module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
+
+
+def _wrap(module: ir.Module, function: ir.OpView, first: int) -> ir.OpView:
+    """Makes ``@main`` of ``module`` return the results of ``function`` from ``first`` on, and
+    expands every transform; returns ``@main``."""
     type_ = function.type
     for op in module.body.operations:
         op.attributes["sym_visibility"] = ir.StringAttr.get("private")
@@ -209,8 +214,9 @@ def _wrapped(module: ir.Module, function: ir.OpView, first: int) -> str:
             )
             ir.Operation.create("func.return", operands=list(call.results)[first:])
     run_pipeline(module, "grad-gradient")
-    find_function(module, "main.derived").attributes["sym_name"] = ir.StringAttr.get("main")
-    return module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
+    main = find_function(module, "main.derived")
+    main.attributes["sym_name"] = ir.StringAttr.get("main")
+    return main
 
 
 def attach(
@@ -266,9 +272,7 @@ class _Node(torch.autograd.Function):
         ctx.requires = frozenset(n for n, needed in enumerate(ctx.needs_input_grad[2:]) if needed)
         ctx.kept = Kept(arguments)
         ctx.count = len(arguments)
-        ctx.mark_non_differentiable(
-            *[v for v in values if not (v.is_floating_point() or v.is_complex())]
-        )
+        ctx.mark_non_differentiable(*[value for value in values if not is_floating(value)])
         return tuple(values)
 
     @staticmethod

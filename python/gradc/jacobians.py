@@ -7,8 +7,6 @@ tape where grad mode is on and an input requires a gradient.
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +15,9 @@ import torch
 from . import capture, config, traced
 from .arguments import Argnums, check_differentiable, normalise
 from .backend import CompiledGraph, backend_into
+from .doors import by_code, check_function, dispatching
 from .errors import InputError
-from .transformed import ir_of
+from .transformed import compiled_at
 
 
 class _Door:
@@ -38,29 +37,15 @@ class _Door:
     def ir(self, stage: str, index: int = -1) -> str:
         """The text of ``stage`` of the ``index``-th program compiled; see `gradc.STAGES`."""
         programs = [program for graph in self.graphs for program in graph.programs]
-        return ir_of(programs, stage, index)
+        return compiled_at(programs, index).stages.text(stage)
 
 
 def _call(body: Callable, arguments: tuple) -> Any:
     return body(*arguments)
 
 
-_doors: dict[Any, _Door] = {}
-_doors_lock = threading.Lock()
-
-
 def _door(name: str, fn: Callable, *key: Any) -> _Door:
-    """One door a code object, so that a lambda written in a loop is compiled once."""
-    code = getattr(fn, "__code__", None)
-    if code is None:
-        return _Door(name)
-    with _doors_lock:
-        return _doors.setdefault((code, name, *key), _Door(name))
-
-
-def _checked(name: str, fn: Any) -> None:
-    if not callable(fn):
-        raise InputError(f"{name} takes a function, got a {type(fn).__name__}")
+    return by_code(fn, (name, *key), lambda: _Door(name))
 
 
 @torch._dynamo.disable(reason="a transform outside a captured function")
@@ -72,27 +57,23 @@ def _over_arguments(
     name: str, body: Callable, fn: Callable, argnums: Argnums, has_aux: bool
 ) -> Callable:
     """The transformed function of a transform that takes ``argnums``."""
-    _checked(name, fn)
+    check_function(name, fn)
     numbers = normalise(argnums)
     chosen = numbers[0] if isinstance(argnums, int) else numbers
+
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        return body(fn, chosen, has_aux, args, kwargs)
+
     if torch.compiler.is_dynamo_compiling():
-        return lambda *args, **kwargs: body(fn, chosen, has_aux, args, kwargs)
+        return inside
     door = _door(name, fn, chosen, has_aux)
 
     @torch._dynamo.disable(reason=f"{name} outside a captured function")
-    def outside(args: tuple, kwargs: dict) -> Any:
+    def outside(*args: Any, **kwargs: Any) -> Any:
         check_differentiable(fn, args, numbers)
         return door(body, fn, chosen, has_aux, args, kwargs)
 
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_dynamo_compiling():
-            return body(fn, chosen, has_aux, args, kwargs)
-        return outside(args, kwargs)
-
-    if hasattr(fn, "__name__"):
-        functools.update_wrapper(
-            transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__")
-        )
+    transformed = dispatching(fn, inside, outside)
     transformed.ir = door.ir
     return transformed
 
@@ -155,7 +136,7 @@ def jvp(fn: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False)
         InputError: primals and tangents that do not match.
         CaptureError, CompileError, UnsupportedError: as `value_and_grad`.
     """
-    _checked("gradc.jvp", fn)
+    check_function("gradc.jvp", fn)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise InputError("gradc.jvp: primals and tangents are tuples, one entry an argument")
     if len(primals) != len(tangents):
@@ -181,7 +162,7 @@ def hvp(fn: Callable, primals: tuple, tangents: tuple) -> tuple:
     Returns:
         ``(value, gradients, products)``; the last two are tuples with one entry a primal.
     """
-    _checked("gradc.hvp", fn)
+    check_function("gradc.hvp", fn)
     if len(primals) != len(tangents):
         raise InputError(
             f"gradc.hvp: {len(primals)} primals, but {len(tangents)} tangents were given"

@@ -15,14 +15,10 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
-from .frontend.ops import ENTER, LEAVE, PULL, PUSH
+from .frontend.ops import ENTER, LEAVE, PULL, PUSH, is_floating
 
 # What is raised here is raised under Dynamo, which knows Python's own exceptions only; capture.py
 # makes an InputError of it.
-
-
-def _floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 @dataclass
@@ -62,10 +58,10 @@ class Level:
     def left(self, tree: Any) -> Any:
         """``tree`` as it looks outside the level."""
         leaves, spec = pytree.tree_flatten(tree)
-        inside = [leaf for leaf in leaves if _floating(leaf)]
+        inside = [leaf for leaf in leaves if is_floating(leaf)]
         outside = iter(LEAVE(inside) if inside else [])
         return pytree.tree_unflatten(
-            [next(outside) if _floating(leaf) else leaf for leaf in leaves], spec
+            [next(outside) if is_floating(leaf) else leaf for leaf in leaves], spec
         )
 
     def value(self) -> Any:
@@ -96,7 +92,7 @@ def _evaluate(
     results, spec = pytree.tree_flatten(result)
     if not results or not all(isinstance(r, torch.Tensor) for r in results):
         raise ValueError(f"{name}: every result of the function has to be a tensor")
-    outputs = [r for r in results if _floating(r)]
+    outputs = [r for r in results if is_floating(r)]
     return Level(roots, structure, results, spec, outputs, aux)
 
 
@@ -110,7 +106,7 @@ def _check_leaf(name: str, leaf: Any) -> None:
             f"{name}: a differentiated argument contains a {type(leaf).__name__}, which has no "
             "gradient"
         )
-    if not _floating(leaf):
+    if not is_floating(leaf):
         raise ValueError(
             f"{name}: a differentiated argument is or contains a tensor of {leaf.dtype}; gradients "
             "exist for floating point only"
@@ -126,15 +122,14 @@ def value_and_grad(
     kwargs: dict,
 ) -> tuple[Any, Any]:
     """``(value, gradient)`` as `gradc.value_and_grad` returns them."""
-    numbers = (argnums,) if isinstance(argnums, int) else argnums
-    level = _evaluate(name, fn, args, kwargs, numbers, has_aux)
+    level = _evaluate(name, fn, args, kwargs, _numbers(argnums), has_aux)
     if len(level.results) != 1:
         raise ValueError(
             f"{name} differentiates a function that returns one tensor; it returned "
             f"{len(level.results)} tensors"
         )
     loss = level.results[0]
-    if loss.dim() != 0 or not _floating(loss):
+    if loss.dim() != 0 or not is_floating(loss):
         raise ValueError(
             f"{name} differentiates a function that returns a floating-point scalar; it returned "
             f"{loss.dtype}{list(loss.shape)}"
@@ -157,7 +152,7 @@ def vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
                 f"gradc.vjp: the cotangent has {len(given)} tensors, the output has "
                 f"{len(level.results)}"
             )
-        seeds = [_seed(g, r) for g, r in zip(given, level.results, strict=True) if _floating(r)]
+        seeds = [_seed(g, r) for g, r in zip(given, level.results, strict=True) if is_floating(r)]
         return tuple(pytree.tree_unflatten(level.gradients(seeds), level.structure))
 
     value = level.value()
@@ -184,7 +179,7 @@ def jvp(fn: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
     seeds = [_seed(g, r) for g, r in zip(given, level.roots, strict=True)]
     pushed = iter(level.tangents(seeds))
     # An integer result has no tangent: zeros of its own dtype stand for it.
-    flat = [next(pushed) if _floating(r) else torch.zeros_like(r) for r in level.results]
+    flat = [next(pushed) if is_floating(r) else torch.zeros_like(r) for r in level.results]
     value = level.value()
     tangent = pytree.tree_unflatten(flat, level.spec)
     return (value, tangent, level.left(level.aux)) if has_aux else (value, tangent)

@@ -19,7 +19,7 @@ from .arguments import Roots, describe
 from .backend import compile_graph
 from .compiler import Mode
 from .errors import GradcError, InputError
-from .program import Program, Saved
+from .program import Program
 from .signature import name_inputs
 
 
@@ -232,20 +232,11 @@ class Transform:
         Raises:
             ValueError: before the first call, or when there is no such stage.
         """
-        return ir_of(self.programs, stage, index)
+        return compiled_at(self.programs, index).stages.text(stage)
 
 
-def residuals_of(programs: Sequence[Program], index: int) -> list[Saved]:
-    """What ``programs[index]`` keeps for the backward pass; raises ``ValueError`` when nothing was
-    compiled yet."""
+def compiled_at(programs: Sequence[Program], index: int) -> Program:
+    """``programs[index]``; raises ``ValueError`` when nothing was compiled yet."""
     if not programs:
         raise ValueError("nothing is compiled yet: call the function first")
-    return programs[index].saved()
-
-
-def ir_of(programs: Sequence[Program], stage: str, index: int) -> str:
-    """The text of ``stage`` of ``programs[index]``; raises ``ValueError`` when nothing was compiled
-    yet."""
-    if not programs:
-        raise ValueError("nothing is compiled yet: call the function first")
-    return programs[index].stages.text(stage)
+    return programs[index]

@@ -8,8 +8,6 @@ function a transform is part of that function's graph: see traced.py.
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,34 +17,16 @@ import torch.utils._pytree as pytree
 from . import traced
 from .arguments import Argnums, describe, normalise
 from .compiler import Mode
+from .doors import by_code, check_function, dispatching
 from .errors import InputError
 from .transformed import Transform
-
-_cache: dict[Any, Transform] = {}
-_cache_lock = threading.Lock()
 
 
 def _transform(
     fn: Callable, name: str, argnums: tuple[int, ...], has_aux: bool, mode: Mode
 ) -> Transform:
-    """One `Transform` a code object, so that a lambda written in a loop is compiled once.
-
-    Dynamo guards on the function's code and closure, therefore functions that share code may share
-    it.
-    """
-    code = getattr(fn, "__code__", None)
-    if code is None:
-        return Transform(fn, name, argnums, has_aux, mode)
-    key = (code, name, argnums, has_aux, mode)
-    with _cache_lock:
-        if key not in _cache:
-            _cache[key] = Transform(fn, name, argnums, has_aux, mode)
-        return _cache[key]
-
-
-def _checked(fn: Any, name: str) -> None:
-    if not callable(fn):
-        raise InputError(f"{name} takes a function, got a {type(fn).__name__}")
+    key = (name, argnums, has_aux, mode)
+    return by_code(fn, key, lambda: Transform(fn, name, argnums, has_aux, mode))
 
 
 def value_and_grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
@@ -91,7 +71,7 @@ def grad(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
 def _value_and_grad(
     fn: Callable, argnums: Argnums, has_aux: bool, name: str, arrange: Callable
 ) -> Callable:
-    _checked(fn, name)
+    check_function(name, fn)
     numbers = normalise(argnums)
     chosen = numbers[0] if isinstance(argnums, int) else numbers
 
@@ -116,15 +96,7 @@ def _value_and_grad(
         value = (value, request.roots.restore(aux)) if has_aux else value
         return arrange(value, gradients[0] if isinstance(argnums, int) else tuple(gradients))
 
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_dynamo_compiling():
-            return inside(*args, **kwargs)
-        return outside(*args, **kwargs)
-
-    if hasattr(fn, "__name__"):
-        functools.update_wrapper(
-            transformed, fn, assigned=("__name__", "__qualname__", "__doc__", "__module__")
-        )
+    transformed = dispatching(fn, inside, outside)
     transformed.ir = transform.ir
     transformed.programs = lambda: list(transform.programs)
     return transformed
@@ -148,7 +120,7 @@ def vjp(fn: Callable, *primals: Any, has_aux: bool = False) -> tuple:
             that is not a tensor; (in ``pullback``) a cotangent of another structure, shape or dtype
             than its output.
     """
-    _checked(fn, "gradc.vjp")
+    check_function("gradc.vjp", fn)
     if torch.compiler.is_dynamo_compiling():
         return traced.vjp(fn, primals, has_aux)
     return _vjp(fn, primals, has_aux)

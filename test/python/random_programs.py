@@ -99,7 +99,7 @@ class Program:
             bodies = [
                 self._body(dict(known), self.choose.randint(1, 3), depth + 1) for _ in range(2)
             ]
-            return self._with_bodies(op, known, bodies, 0)
+            return self._branch(known, bodies)
         if op == "for":
             carried = self._name()
             inner = {**known, carried: kind}
@@ -113,14 +113,14 @@ class Program:
         wanted = sources.get(op) or {"spread": "v", "transpose": "m"}.get(op, kind)
         return Step(op, self._name(), kind, [pick(k) for k in wanted])
 
-    def _with_bodies(self, op: str, known: dict, bodies: list[Body], trips: int) -> Step:
+    def _branch(self, known: dict[str, str], bodies: list[Body]) -> Step:
         kind = "v"
         for body in bodies:
             inside = {step.target: step.kind for step in body.steps}
             if inside[body.result] != kind:
                 body.steps.append(Step("sum", self._name(), kind, [body.result]))
                 body.result = body.steps[-1].target
-        return Step(op, self._name(), kind, [self._pick(known, "v")], bodies, trips)
+        return Step("if", self._name(), kind, [self._pick(known, kind)], bodies)
 
     # -- numpy
     def run(self, x: np.ndarray, w: np.ndarray) -> complex:
@@ -190,7 +190,7 @@ def _value(step: Step, known: dict[str, np.ndarray]) -> np.ndarray:
     if step.op == "if":
         return _run(step.bodies[0 if read[0][0].real > 0 else 1], known)
     return {
-        "stop": lambda x: _stopped(x),
+        "stop": _stopped,
         "value_of": lambda a, b: a.real + 1j * b.imag,
         "matvec": lambda a, b: a @ b / N,
         "matmul": lambda a, b: a @ b / N,

@@ -37,26 +37,6 @@ class Math:
         return jnp.array(values)
 
 
-class Gradc:
-    grad = staticmethod(gradc.grad)
-    jvp = staticmethod(gradc.jvp)
-    vjp = staticmethod(gradc.vjp)
-    value_and_grad = staticmethod(gradc.value_and_grad)
-    hessian = staticmethod(gradc.hessian)
-    jacrev = staticmethod(gradc.jacrev)
-    jacfwd = staticmethod(gradc.jacfwd)
-
-
-class Jax:
-    grad = staticmethod(jax.grad)
-    jvp = staticmethod(jax.jvp)
-    vjp = staticmethod(jax.vjp)
-    value_and_grad = staticmethod(jax.value_and_grad)
-    hessian = staticmethod(jax.hessian)
-    jacrev = staticmethod(jax.jacrev)
-    jacfwd = staticmethod(jax.jacfwd)
-
-
 # Each takes vectors to vectors, so that they nest in any order.
 def _grad(m, f):
     return lambda x: m.tools.grad(lambda y: (f(y) * x).sum())(x)
@@ -107,7 +87,7 @@ EVERY = (*FIRST_ORDER, _hessian, _jacrev, _jacfwd)
 
 
 def _agree(wraps, which: int, tolerance: float = 1e-8) -> None:
-    ours, theirs = Math(Gradc, torch), Math(Jax, jnp)
+    ours, theirs = Math(gradc, torch), Math(jax, jnp)
     f, g = ours.body(which), theirs.body(which)
     for wrap in wraps:
         f, g = wrap(ours, f), wrap(theirs, g)

@@ -7,7 +7,6 @@ second derivative unless it is an argument or a result.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +15,8 @@ from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of
-from .inline import inline
-from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP
+from .inline import Writer, erase_call, inline
+from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP, is_floating
 
 
 def expand(
@@ -93,28 +92,7 @@ def expand(
     _replace(gm, node, results, single)
 
 
-class _Writer:
-    """Inserts calls that carry the source line of the function's call."""
-
-    def __init__(self, gm: GraphModule, node: Node) -> None:
-        self.gm = gm
-        self.meta = {k: v for k, v in node.meta.items() if k != "example_value"}
-
-    def call(self, target: Any, *args: Any) -> Node:
-        new = self.gm.graph.call_function(target, args)
-        new.meta = dict(self.meta)
-        return new
-
-    def parts(self, target: Any, values: list[Node], *more: list[Node]) -> list[Node]:
-        """The results of an op that returns one tensor an entry of ``values``."""
-        if not values:
-            return []
-        whole = self.call(target, values, *more)
-        found = [self.call(operator.getitem, whole, k) for k in range(len(values))]
-        for value, node in zip(values, found, strict=True):
-            node.meta["example_value"] = value.meta.get("example_value")
-        return found
-
+class _Writer(Writer):
     def zeros(self, like: Any) -> Any:
         return self.call(torch.zeros_like, like) if isinstance(like, Node) else None
 
@@ -129,10 +107,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_floating(value: Any) -> bool:
-    example = value.meta.get("example_value") if isinstance(value, Node) else None
-    return isinstance(example, torch.Tensor) and (
-        example.is_floating_point() or example.is_complex()
-    )
+    return isinstance(value, Node) and is_floating(value.meta.get("example_value"))
 
 
 def _without_frame(body: GraphModule) -> None:
@@ -149,8 +124,4 @@ def _replace(gm: GraphModule, node: Node, results: list[Any], single: bool) -> N
     for user in list(node.users):
         user.replace_all_uses_with(results[user.args[1]])
         gm.graph.erase_node(user)
-    holders = node.args[:2]
-    gm.graph.erase_node(node)
-    for holder in holders:
-        if not holder.users:
-            gm.graph.erase_node(holder)
+    erase_call(gm, node, node.args[:2])

@@ -25,7 +25,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
-from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, STOP, VALUE_OF
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, STOP, VALUE_OF, is_floating
 
 aten = torch.ops.aten
 
@@ -93,10 +93,6 @@ def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
 class SharedCheckpoint(Exception):
     """A checkpointed function writes into its input or returns it: then it is not a function of
     values, and cannot be computed apart from the rest."""
-
-
-def _differentiable(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def _has_path(value: Any) -> bool:
@@ -168,7 +164,7 @@ class _Marker:
 
     def _carries(self, node: Node) -> bool:
         value = self.eager[node]
-        return _differentiable(value) and _storage(value) in self.carrying
+        return is_floating(value) and _storage(value) in self.carrying
 
     def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
         """What an op may read of ``node``: itself, or a barrier where eager has no gradient."""
@@ -212,7 +208,7 @@ class _Marker:
         operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
         alias = bool(outputs) and {_storage(t) for t in outputs} <= {_storage(t) for t in operands}
         packet = getattr(node.target, "overloadpacket", None)
-        if alias or packet in _SHAPE_ONLY or not any(map(_differentiable, outputs)):
+        if alias or packet in _SHAPE_ONLY or not any(map(is_floating, outputs)):
             # Views only pass the storage on; ops without a differentiable result need no barrier.
             new = self._copy(node, lambda n: self.new[n])
         else:

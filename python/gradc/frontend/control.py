@@ -8,7 +8,6 @@ subgraphs again.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of
-from .inline import inline
+from .inline import Writer, erase_call, inline
 from .ops import CHOOSE, LOOP, REGION
 
 Visit = Callable[[GraphModule, Node], None]
@@ -55,19 +54,10 @@ def expand_while(gm: GraphModule, node: Node, visit: Visit) -> None:
     _replace(gm, node, whole, (condition, body))
 
 
-class _Writer:
-    """Inserts calls that carry the source line of the construct."""
-
+class _Writer(Writer):
     def __init__(self, gm: GraphModule, node: Node, visit: Visit) -> None:
-        self.gm = gm
-        self.node = node
+        super().__init__(gm, node)
         self.visit = visit
-        self.meta = {k: v for k, v in node.meta.items() if k != "example_value"}
-
-    def call(self, target: Any, *args: Any) -> Node:
-        new = self.gm.graph.call_function(target, args)
-        new.meta = dict(self.meta)
-        return new
 
     def check(self, values: Any) -> None:
         if not all(_is_tensor(value) for value in values):
@@ -81,12 +71,10 @@ class _Writer:
     def enter(self, operands: list[Any], loops: bool) -> tuple[list[Node], list[Any]]:
         """What stands for the tensors among ``operands`` inside, and all operands with them."""
         tensors = [i for i, operand in enumerate(operands) if _is_tensor(operand)]
-        whole = self.call(REGION, [operands[i] for i in tensors], loops)
-        roots = [self.call(operator.getitem, whole, k) for k in range(len(tensors))]
+        roots = self.parts(REGION, [operands[i] for i in tensors], loops)
         entered = list(operands)
         for i, root in zip(tensors, roots, strict=True):
             entered[i] = root
-            root.meta["example_value"] = operands[i].meta.get("example_value")
         return roots, entered
 
     def run(self, holder: Node, operands: list[Any]) -> list[Node]:
@@ -109,7 +97,4 @@ def _is_tensor(value: Any) -> bool:
 
 def _replace(gm: GraphModule, node: Node, whole: Node, holders: tuple[Node, ...]) -> None:
     node.replace_all_uses_with(whole)
-    gm.graph.erase_node(node)
-    for holder in set(holders):
-        if not holder.users:
-            gm.graph.erase_node(holder)
+    erase_call(gm, node, holders)

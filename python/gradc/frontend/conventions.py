@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-import torch
 from torch.fx import Graph, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of, op_name
 from .nested import nested_of, placeholders_of
-from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF, is_floating
 
 _WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
 
@@ -151,7 +150,7 @@ def carrying(graph: Graph, inputs: list[bool]) -> set[Node]:
     flags = iter(inputs)
     for node in graph.nodes:
         if node.op == "placeholder":
-            if next(flags) and _differentiable(node.meta.get("val")):
+            if next(flags) and is_floating(node.meta.get("val")):
                 result.add(node)
         elif node.op == "call_function":
             if inner := nested_of(node):
@@ -180,7 +179,7 @@ def _passes(node: Node, known: set[Node]) -> bool:
     if node.target is STOP or packet_name(node) in _SHAPE_ONLY:
         return False
     sources = [node.args[1]] if node.target is VALUE_OF else node.all_input_nodes
-    return any(source in known for source in sources) and any(map(_differentiable, _read(node)))
+    return any(source in known for source in sources) and any(map(is_floating, _read(node)))
 
 
 def _read(node: Node) -> list[Any]:
@@ -189,10 +188,6 @@ def _read(node: Node) -> list[Any]:
     if not isinstance(value, (list, tuple)):
         return [value]
     return [user.meta.get("val") for user in node.users]
-
-
-def _differentiable(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def packet_name(node: Node) -> str:

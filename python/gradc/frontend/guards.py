@@ -19,7 +19,7 @@ from . import checkpoints
 from .autograd_function import expand
 from .control import expand_cond, expand_while
 from .diagnostics import location_of
-from .inline import inline
+from .inline import erase_call, inline
 
 _HIGHER_ORDER: dict[str, tuple[str, str]] = {
     "register_hook": (
@@ -152,7 +152,4 @@ def _inline(gm: GraphModule, node: Node) -> None:
             gm.graph.erase_node(user)
     if node.users:
         node.replace_all_uses_with(values[0])
-    holder = node.args[body_at]
-    gm.graph.erase_node(node)
-    if not holder.users:
-        gm.graph.erase_node(holder)
+    erase_call(gm, node, [node.args[body_at]])

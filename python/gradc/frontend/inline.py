@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -38,3 +39,37 @@ def inline(
     returned = result.args[0]
     gm.graph.erase_node(result)
     return returned
+
+
+def erase_call(gm: GraphModule, node: Node, holders: Iterable[Node]) -> None:
+    """Erases ``node``, which nothing reads any more, and those of ``holders``, the nodes that stand
+    for its subgraphs, that no other call has."""
+    gm.graph.erase_node(node)
+    for holder in set(holders):
+        if not holder.users:
+            gm.graph.erase_node(holder)
+
+
+class Writer:
+    """Inserts calls that carry the source line of the construct ``node`` that they replace."""
+
+    def __init__(self, gm: GraphModule, node: Node) -> None:
+        self.gm = gm
+        self.node = node
+        self.meta = {k: v for k, v in node.meta.items() if k != "example_value"}
+
+    def call(self, target: Any, *args: Any) -> Node:
+        """A node that calls ``target``."""
+        new = self.gm.graph.call_function(target, args)
+        new.meta = dict(self.meta)
+        return new
+
+    def parts(self, target: Any, values: list[Node], *more: Any) -> list[Node]:
+        """The results of an op that returns one tensor an entry of ``values``."""
+        if not values:
+            return []
+        whole = self.call(target, values, *more)
+        found = [self.call(operator.getitem, whole, k) for k in range(len(values))]
+        for value, node in zip(values, found, strict=True):
+            node.meta["example_value"] = value.meta.get("example_value")
+        return found

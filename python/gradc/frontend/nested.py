@@ -63,11 +63,6 @@ class Nested:
     Else the operands of the node are one a placeholder of ``graph``, then the cotangents or
     tangents. The results are those of ``graph``, then one gradient an entry of ``wrt``, or one
     tangent a result.
-
-    Control flow has an ``other`` function. An ``"if"`` takes the predicate, the operands of
-    ``graph`` and those of ``other``, and runs one of the two. A ``"while"`` takes the first
-    ``roots`` operands of both, then the rest of either: ``graph`` computes the predicate, ``other``
-    what replaces the first operands.
     """
 
     kind: str

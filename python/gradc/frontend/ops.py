@@ -48,6 +48,11 @@ Tensors = Sequence[torch.Tensor]
 _library = torch.library.Library("gradc", "DEF")
 
 
+def is_floating(value: Any) -> bool:
+    """Whether ``value`` is a tensor that can have a gradient."""
+    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+
+
 def define(schema: str, run: Callable, fake: Callable) -> Any:
     """The op of ``schema``; ``run`` is what it does eagerly, ``fake`` the shape of its result."""
     name = schema.split("(")[0]
@@ -147,12 +152,11 @@ def _joined(values: Tensors, connection: torch.Tensor | None) -> list[torch.Tens
 
 def _entered(xs: Tensors) -> list[torch.Tensor]:
     with torch.enable_grad():
-        return [x.detach().requires_grad_(_floating(x)).clone() for x in xs]
+        return [x.detach().requires_grad_(is_floating(x)).clone() for x in xs]
 
 
 def _ruled(outputs: Tensors, roots: Tensors, seeds: Tensors, rest: Tensors) -> list[torch.Tensor]:
-    connection = _connection(roots)
-    return [_joined([x.detach()], connection if _floating(x) else None)[0] for x in outputs]
+    return _on_path([x.detach() for x in outputs], _connection(roots))
 
 
 def _in_region(xs: Tensors, loops: bool) -> list[torch.Tensor]:
@@ -161,7 +165,7 @@ def _in_region(xs: Tensors, loops: bool) -> list[torch.Tensor]:
 
 
 def _on_path(values: Tensors, connection: torch.Tensor | None) -> list[torch.Tensor]:
-    return [_joined([v], connection if _floating(v) else None)[0] for v in values]
+    return [_joined([v], connection if is_floating(v) else None)[0] for v in values]
 
 
 def _chosen(
@@ -171,10 +175,6 @@ def _chosen(
         _on_path([x.detach()], _connection([x], [y]))[0]
         for x, y in zip(taken, otherwise, strict=True)
     ]
-
-
-def _floating(x: torch.Tensor) -> bool:
-    return x.is_floating_point() or x.is_complex()
 
 
 #: What an op does to gradient paths in PyTorch's terms, for the run that finds barriers. A path of
