@@ -24,9 +24,10 @@ from .signature import Signature, check_inputs, is_static, name_inputs, signatur
 
 
 def compile_graph(
-    gm: GraphModule, inputs: Sequence[torch.Tensor], mode: Mode, name: str
+    gm: GraphModule, inputs: Sequence[torch.Tensor], mode: Mode, name: str, views: bool = False
 ) -> Program:
-    """Compiles ``gm`` for the shapes, dtypes and ``requires_grad`` of ``inputs``.
+    """Compiles ``gm`` for the shapes, dtypes and ``requires_grad`` of ``inputs``. With ``views``
+    outputs that are views in eager execution are views.
 
     Raises:
         GradcError: when the graph can not be captured, differentiated or lowered. The stages up to
@@ -35,7 +36,7 @@ def compile_graph(
     check_inputs(gm, inputs)
     # The modes around the call are none of the program's business.
     with compile_lock, torch.inference_mode(False), torch.enable_grad():
-        imported: ImportedProgram = import_graph(gm, inputs)
+        imported: ImportedProgram = import_graph(gm, inputs, views=views)
     folder = config.dump_folder()
     try:
         native, stages = build(imported.mlir, mode)
@@ -93,7 +94,7 @@ class CompiledGraph:
                 mode = Mode.PLAIN
             elif not torch.is_grad_enabled():
                 gm = under_no_grad(gm)
-            program = compile_graph(gm, tensors, mode, self.name)
+            program = compile_graph(gm, tensors, mode, self.name, views=True)
             self.programs.append(program)
             found = self._known[key] = (program, kept)
             # Dynamo's guards pin shapes, dtypes, requires_grad and the grad mode: nothing is left

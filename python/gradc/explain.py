@@ -330,7 +330,7 @@ class _Explainer:
         return f"{root} through {through.op} at {_short(through.where.file, through.where.line)}"
 
     def _saved(self, outputs: dict[Node, list[str]]) -> list[Saved]:
-        imported = import_graph(self.graph.gm, self.graph.inputs, columns=True)
+        imported = import_graph(self.graph.gm, self.graph.inputs, columns=True, views=True)
         found = []
         for residual in residuals(imported.mlir):
             kind, name = self._origin(residual, imported, outputs)
@@ -356,7 +356,11 @@ class _Explainer:
         number = -1 - residual.number
         if number < len(imported.outputs) and imported.outputs[number].kind == "output":
             final = next(iter(self.graph.gm.graph.find_nodes(op="output")))
-            node = final.args[0][imported.outputs[number].position]
+            shown = {view.output: slot for slot, view in imported.views.items()}
+            position = imported.outputs[number].position
+            if position >= imported.output_count:
+                position = shown[position]
+            node = final.args[0][position]
             return "output", outputs[node][0] if node in outputs else self.keys.get(node, "")
         name = imported.nodes.get(residual.column)
         node = next((node for node in self.graph.gm.graph.nodes if node.name == name), None)

@@ -222,18 +222,19 @@ class Program:
         return cotangent
 
     def outputs(self, inputs: Tensors, results: Tensors) -> list[Any]:
-        """The outputs of the graph: results, constants, inputs and repetitions in their places."""
+        """The outputs of the graph: results, constants, inputs, views and repetitions in their
+        places."""
         imported = self.imported
-        outputs: list[Any] = [None] * imported.output_count
-        for slot, k in self.result_of.items():
-            outputs[slot] = results[k]
-        for slot, value in imported.constant_outputs.items():
-            outputs[slot] = value
+        outputs: dict[int, Any] = {slot: results[k] for slot, k in self.result_of.items()}
+        outputs.update(imported.constant_outputs)
         for slot, position in imported.input_outputs.items():
             outputs[slot] = inputs[position]
+        for slot, view in imported.views.items():
+            base = outputs[view.output] if view.input is None else inputs[view.input]
+            outputs[slot] = view.of(base)
         for slot, earlier in imported.repeated_outputs.items():
             outputs[slot] = outputs[earlier]
-        return outputs
+        return [outputs[slot] for slot in range(imported.output_count)]
 
     def write_back(self, inputs: Tensors, results: Tensors) -> None:
         """Overwrites mutated inputs; bumps their versions as the in-place op would have."""

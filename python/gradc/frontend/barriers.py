@@ -26,6 +26,7 @@ from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
 from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, STOP, VALUE_OF, is_floating
+from .views import View, chain
 
 aten = torch.ops.aten
 
@@ -62,7 +63,9 @@ class Marked:
     """The graph with its barriers, and what eager execution says of its outputs.
 
     ``gm`` takes the tensors of the traced graph and returns a tuple of the outputs listed in
-    ``kept`` (indices into the original outputs); the others are constants, inputs or repetitions.
+    ``kept`` (indices into the original outputs); the others are constants, inputs, repetitions or
+    ``views``. An index from ``count`` on is of a value that is kept for outputs that are views of
+    it.
     """
 
     gm: GraphModule
@@ -71,21 +74,24 @@ class Marked:
     constants: dict[int, object] = field(default_factory=dict)
     inputs: dict[int, int] = field(default_factory=dict)
     repeated: dict[int, int] = field(default_factory=dict)
+    views: dict[int, View] = field(default_factory=dict)
     count: int = 0
     input_requires_grad: list[bool] = field(default_factory=list)
 
 
-def mark(pre: GraphModule, inputs: list[torch.Tensor]) -> Marked:
+def mark(pre: GraphModule, inputs: list[torch.Tensor], views: bool = False) -> Marked:
     """Write the barriers of ``pre`` (a pre-dispatch ATen graph) into a copy of it.
 
     ``inputs`` are fake tensors, one a placeholder, not leaves, with the ``requires_grad`` of the
-    call. Raises ``UnsupportedError`` for a write into a detached alias whose new value itself
-    carries a gradient, ``SharedCheckpoint`` for a checkpoint whose marks have to go.
+    call. With ``views`` outputs that share memory with an input or an output are not computed but
+    listed as views; without they are values of their own. Raises ``UnsupportedError`` for a write
+    into a detached alias whose new value itself carries a gradient, ``SharedCheckpoint`` for a
+    checkpoint whose marks have to go.
     """
     grad_mode = torch.is_grad_enabled()
     try:
         torch._C._set_grad_enabled(True)
-        return _Marker(pre, inputs).run()
+        return _Marker(pre, inputs, views).run()
     finally:
         torch._C._set_grad_enabled(grad_mode)
 
@@ -122,11 +128,13 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 class _Marker:
-    def __init__(self, pre: GraphModule, inputs: list[torch.Tensor]) -> None:
+    def __init__(self, pre: GraphModule, inputs: list[torch.Tensor], views: bool) -> None:
         self.pre = pre
+        self.views = views
         self.graph = Graph()
         self.inputs = inputs
         self.eager: dict[Node, Any] = {}  # node -> its value in the eager run
+        self.modes: dict[Node, bool] = {}  # node -> the grad mode it ran under
         self.new: dict[Node, Node] = {}  # node of `pre` -> node of `graph`
         self.carrying: set[int] = set()  # storages some gradient flows into
         self.alive: list[Any] = []  # storages are known by address: none may be freed and reused
@@ -150,6 +158,7 @@ class _Marker:
 
     def _bind(self, node: Node, value: Any, new: Node) -> None:
         self.eager[node] = value
+        self.modes[node] = torch.is_grad_enabled()
         self.new[node] = new
         self.alive.append(value)
         self._note(value)
@@ -309,7 +318,7 @@ class _Marker:
         marked.input_requires_grad = [_has_path(t) for t in self.inputs]
         seen: dict[int, int] = {}
         positions = {id(tensor): index for index, tensor in enumerate(self.inputs)}
-        results = []
+        own: list[tuple[int, Node]] = []
         for index, out in enumerate(values):
             value = self.eager[out] if isinstance(out, Node) else out
             if not isinstance(value, torch.Tensor):
@@ -320,9 +329,45 @@ class _Marker:
                 marked.repeated[index] = seen[id(value)]
             else:
                 seen[id(value)] = index
-                marked.kept.append(index)
-                marked.requires_grad.append(_has_path(value))
-                torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
-                results.append(self._stopped(out, out))
-        self.graph.output(tuple(results))
+                own.append((index, out))
+        if self.views:
+            own = self._without_views(own, marked, positions)
+        torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
+        for index, out in own:
+            marked.kept.append(index)
+            marked.requires_grad.append(_has_path(self.eager[out]))
+        self.graph.output(tuple(self._stopped(out, out) for _, out in own))
         return marked
+
+    def _without_views(
+        self, own: list[tuple[int, Node]], marked: Marked, positions: dict[int, int]
+    ) -> list[tuple[int, Node]]:
+        """Moves views of inputs, and of values that several outputs show, to ``marked.views``."""
+        shown: dict[int, list[tuple[int, Node, View]]] = {}
+        for index, out in own:
+            base, steps = chain(out, self.eager, self.modes)
+            at = positions.get(id(self.eager[base]))
+            if at is not None:
+                marked.views[index] = View(steps, input=at)
+            else:
+                shown.setdefault(id(self.eager[base]), []).append((index, base, View(steps)))
+        result = []
+        extra = marked.count
+        for outputs in shown.values():
+            base = outputs[0][1]
+            # A part of a value that nobody sees the rest of is a value of its own.
+            index = outputs[0][0]
+            whole = self.eager[base]
+            part = len(outputs) == 1 and self.eager[dict(own)[index]].numel() < whole.numel()
+            # Results lie in row-major order, which the views have to be possible in.
+            if part or not whole.is_contiguous():
+                result += [(index, dict(own)[index]) for index, _, _ in outputs]
+                continue
+            slot = next((index for index, _, view in outputs if not view.steps), None)
+            if slot is None:
+                slot, extra = extra, extra + 1
+            result.append((slot, base))
+            for index, _, view in outputs:
+                if index != slot:
+                    marked.views[index] = View(view.steps, output=slot)
+        return sorted(result, key=lambda item: item[0])

@@ -17,7 +17,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -58,27 +58,29 @@ def import_graph(
     *,
     columns: bool = False,
     merge: bool = True,
+    views: bool = False,
 ) -> ImportedProgram:
     """Import a graph captured by Dynamo (parameters and buffers among its inputs).
 
     ``example_inputs`` are real or fake tensors with static shapes, or Python numbers that the graph
     was specialised to. Their ``requires_grad`` decides what carries a gradient. With ``columns``
     locations have a column, see ``ImportedProgram.nodes``; without ``merge`` operations that
-    compute the same stay apart. Raises ``UnsupportedError`` for what would not be faithful,
+    compute the same stay apart; with ``views`` outputs that are views are made outside the program,
+    see ``ImportedProgram.views``. Raises ``UnsupportedError`` for what would not be faithful,
     ``CaptureError`` for what cannot be traced.
     """
     WORKER.start()
     # Tracing changes modes that belong to the process; inference mode would leave no gradient paths
     # to see.
     with _TRACING, torch.inference_mode(False):
-        return _import(gm, example_inputs, columns, merge)
+        return _import(gm, example_inputs, columns, merge, views)
 
 
 def _import(
-    gm: GraphModule, example_inputs: Sequence[Any], columns: bool, merge: bool
+    gm: GraphModule, example_inputs: Sequence[Any], columns: bool, merge: bool, views: bool
 ) -> ImportedProgram:
     clock = Clock()
-    traced = trace_program(gm, example_inputs, clock)
+    traced = trace_program(gm, example_inputs, clock, views)
     graph = traced.gm.graph
     carries = conventions.carrying(graph, [spec.requires_grad for spec in traced.inputs])
     conventions.check(graph, carries)
@@ -96,6 +98,10 @@ def _import(
         constant_outputs=marked.constants,
         input_outputs={index: positions[at] for index, at in marked.inputs.items()},
         repeated_outputs=marked.repeated,
+        views={
+            index: view if view.input is None else replace(view, input=positions[view.input])
+            for index, view in marked.views.items()
+        },
         output_count=marked.count,
         timings=clock.laps,
         nodes={number: origin(node) for number, node in emitted.ordinals.items()},
@@ -103,7 +109,10 @@ def _import(
 
 
 def trace_program(
-    gm: GraphModule, example_inputs: Sequence[Any], clock: Clock | None = None
+    gm: GraphModule,
+    example_inputs: Sequence[Any],
+    clock: Clock | None = None,
+    views: bool = False,
 ) -> Traced:
     """Everything in PyTorch's terms: barriers, decompositions, lifted constants and draws."""
     clock = clock or Clock()
@@ -116,10 +125,10 @@ def trace_program(
     every = tensors + [tensor for _, tensor in constants]
     with mode:
         try:
-            marked = mark(pre, _as_called(every, mode))
+            marked = mark(pre, _as_called(every, mode), views)
         except SharedCheckpoint:
             checkpoints.forget(pre)
-            marked = mark(pre, _as_called(every, mode))
+            marked = mark(pre, _as_called(every, mode), views)
     clock.lap("barriers")
     functional = trace_functional(
         marked.gm, fake_inputs(every, mode), mode, COMPOSITES, decomposition_table()

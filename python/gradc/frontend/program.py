@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+from .views import View
+
 
 @dataclass(frozen=True)
 class InputSpec:
@@ -52,6 +54,9 @@ class ImportedProgram:
       (the same tensor object, after its mutation if it is mutated). It has no result of its own.
     * ``repeated_outputs``: graph output index -> an earlier output index with the same tensor
       object. It has no result of its own either.
+    * ``views``: graph output index -> the view of an example input or of another output that it is.
+      It has no result of its own. Such an output may be one beyond ``output_count``, which is there
+      for its views alone.
     * ``timings``: seconds spent in each stage.
     * ``nodes``: column of a location -> name of the node of the Dynamo graph that the op comes
       from.
@@ -63,6 +68,7 @@ class ImportedProgram:
     constant_outputs: dict[int, object] = field(default_factory=dict)
     input_outputs: dict[int, int] = field(default_factory=dict)
     repeated_outputs: dict[int, int] = field(default_factory=dict)
+    views: dict[int, View] = field(default_factory=dict)
     output_count: int = 0
     timings: dict[str, float] = field(default_factory=dict)
     nodes: dict[int, str] = field(default_factory=dict)
