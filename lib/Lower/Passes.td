@@ -255,11 +255,12 @@ def PlanArenaPass : Pass<"grad-plan-arena", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def ExpandMathPass : Pass<"grad-expand-math", "::mlir::func::FuncOp"> {
-  let summary = "exp, log and tanh as arithmetic that LLVM vectorizes";
+  let summary = "elementary functions as arithmetic that LLVM vectorizes";
   let description = [{
     A call of libm keeps a loop from being vectorized. The expansions are exact
     to 2 units in the last place and treat NaN, infinities, zeros and subnormal
-    numbers as libm does.
+    numbers as libm does: `exp`, `log` and `tanh` in f32 and f64, and in f32
+    alone `erf`, `sin`, `cos`, `log1p`, `expm1` and `powf`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -13,3 +13,26 @@ func.func @f(%x: f32, %y: f64) -> (f32, f64, f32) {
   %c = math.tanh %a : f32
   return %a, %b, %c : f32, f64, f32
 }
+
+// In f32 alone.
+// CHECK-LABEL: func @single
+// CHECK-NOT: math.{{erf|sin|cos|log1p|expm1|powf}}
+// CHECK: return
+func.func @single(%x: f32) -> (f32, f32, f32, f32, f32, f32) {
+  %a = math.erf %x : f32
+  %b = math.sin %x : f32
+  %c = math.cos %x : f32
+  %d = math.log1p %x : f32
+  %e = math.expm1 %x : f32
+  %f = math.powf %x, %x : f32
+  return %a, %b, %c, %d, %e, %f : f32, f32, f32, f32, f32, f32
+}
+
+// CHECK-LABEL: func @double
+// CHECK: math.sin
+// CHECK: math.powf
+func.func @double(%x: f64) -> (f64, f64) {
+  %a = math.sin %x : f64
+  %b = math.powf %x, %x : f64
+  return %a, %b : f64, f64
+}

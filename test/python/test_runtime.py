@@ -73,13 +73,17 @@ def test_unary(op, dtype):
     assert np.abs(got - want).max() <= 2 * np.spacing(np.abs(want).max().astype(DTYPES[dtype]))
 
 
-@pytest.mark.parametrize("op", ["math.exp", "math.log", "math.tanh", "math.erf"])
+@pytest.mark.parametrize("op", [
+    "math.exp", "math.log", "math.tanh", "math.erf", "math.sin", "math.cos", "math.log1p",
+    "math.expm1",
+])  # fmt: skip
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
 def test_expanded_functions(op, dtype):
     """Accuracy over the whole range, and the special values."""
     rng = np.random.default_rng(12)
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 88.7, 88.8, -87.4, -103.9, -104.1, 709.7,
-               709.8, -745.1, -746.0, 1e-40, 1e-310, 5e-324, 1e38, 0.625, -0.624, 9.1]  # fmt: skip
+               709.8, -745.1, -746.0, 1e-40, 1e-310, 5e-324, 1e38, 0.625, -0.624, 9.1,
+               3.4e38, -2.5e33, 5e30, 7e22, 1.1e15, -1.2e15, 355.0, -5376.049]  # fmt: skip
     size = 7 * (6000 // 7)
     x = np.concatenate([
         special,
@@ -98,6 +102,27 @@ def test_expanded_functions(op, dtype):
     error = np.abs(got[finite].astype(np.float64) - exact[finite])
     assert (error / np.spacing(np.abs(want[finite])).astype(np.float64)).max() <= 2
     assert np.signbit(got[1]) == np.signbit(want[1])
+
+
+def test_pow():
+    """Against the same in twice the precision, and every pair of special values."""
+    rng = np.random.default_rng(13)
+    special = np.array([0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, np.inf, -np.inf, np.nan, 1e-40,
+                        -1e-40, 3e38, 16777216, 16777215], dtype=np.float32)  # fmt: skip
+    a, b = (pair.ravel() for pair in np.meshgrid(special, special))
+    a = np.concatenate([a, rng.uniform(0, 20, 3000), rng.uniform(-5, 5, 1000)])
+    b = np.concatenate([b, rng.uniform(-20, 20, 3000), np.round(rng.uniform(-9, 9, 1000))])
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    (got,) = run(elementwise("math.powf", "f32", 2, f"1x{a.size}x"), a[None], b[None])
+    with np.errstate(all="ignore"):
+        exact = np.power(a.astype(np.float64), b.astype(np.float64))
+        want = exact.astype(np.float32)
+    got = got.ravel()
+    finite = np.isfinite(want) & (want != 0)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    np.testing.assert_array_equal(np.signbit(got[want == 0]), np.signbit(want[want == 0]))
+    error = np.abs(got[finite].astype(np.float64) - exact[finite])
+    assert (error / np.spacing(np.abs(want[finite])).astype(np.float64)).max() <= 1
 
 
 BINARY = {
