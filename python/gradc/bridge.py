@@ -87,10 +87,13 @@ def call(program: Program, inputs: Tensors) -> list[Any]:
         # The modes in the graph decided what requires grad; the mode around the call must not.
         with torch.enable_grad():
             results = NativeFunction.apply(program, *inputs)
-        return program.outputs(inputs, results)
-    results = program.run(program.arguments(inputs))
-    program.write_back(inputs, results)
-    return program.outputs(inputs, results)
+    else:
+        results = program.run(program.arguments(inputs))
+        program.write_back(inputs, results)
+    outputs = program.outputs(inputs, results)
+    if program.imported.grad_mode is not None:
+        torch._C._set_grad_enabled(program.imported.grad_mode)
+    return outputs
 
 
 def call_transformed(program: Program, inputs: Tensors) -> list[Any]:

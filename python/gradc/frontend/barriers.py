@@ -76,6 +76,8 @@ class Marked:
     repeated: dict[int, int] = field(default_factory=dict)
     views: dict[int, View] = field(default_factory=dict)
     count: int = 0
+    #: The grad mode that the graph leaves behind, if it switches it at all.
+    grad_mode: bool | None = None
     input_requires_grad: list[bool] = field(default_factory=list)
 
 
@@ -131,6 +133,7 @@ class _Marker:
     def __init__(self, pre: GraphModule, inputs: list[torch.Tensor], views: bool) -> None:
         self.pre = pre
         self.views = views
+        self.switched = False
         self.graph = Graph()
         self.inputs = inputs
         self.eager: dict[Node, Any] = {}  # node -> its value in the eager run
@@ -195,6 +198,7 @@ class _Marker:
     def _call(self, node: Node) -> None:
         if node.target is torch._C._set_grad_enabled:
             torch._C._set_grad_enabled(node.args[0])
+            self.switched = True
             return
         if node.target in (ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
             self._checkpoint(node)
@@ -315,6 +319,7 @@ class _Marker:
     def _output(self, node: Node) -> Marked:
         values = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
         marked = Marked(self.pre, count=len(values))
+        marked.grad_mode = torch.is_grad_enabled() if self.switched else None
         marked.input_requires_grad = [_has_path(t) for t in self.inputs]
         seen: dict[int, int] = {}
         positions = {id(tensor): index for index, tensor in enumerate(self.inputs)}

@@ -103,6 +103,7 @@ def _import(
             for index, view in marked.views.items()
         },
         output_count=marked.count,
+        grad_mode=marked.grad_mode,
         timings=clock.laps,
         nodes={number: origin(node) for number, node in emitted.ordinals.items()},
     )

@@ -57,6 +57,7 @@ class ImportedProgram:
     * ``views``: graph output index -> the view of an example input or of another output that it is.
       It has no result of its own. Such an output may be one beyond ``output_count``, which is there
       for its views alone.
+    * ``grad_mode``: the grad mode that the graph leaves behind; None if it never switches it.
     * ``timings``: seconds spent in each stage.
     * ``nodes``: column of a location -> name of the node of the Dynamo graph that the op comes
       from.
@@ -70,5 +71,6 @@ class ImportedProgram:
     repeated_outputs: dict[int, int] = field(default_factory=dict)
     views: dict[int, View] = field(default_factory=dict)
     output_count: int = 0
+    grad_mode: bool | None = None
     timings: dict[str, float] = field(default_factory=dict)
     nodes: dict[int, str] = field(default_factory=dict)
