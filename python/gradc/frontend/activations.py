@@ -102,12 +102,14 @@ def _log_sigmoid_forward(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _clamp(x: Tensor, low: Any = None, high: Any = None) -> Tensor:
-    """1 at the bounds, 0 for NaN."""
+    """1 at the bounds, 0 for NaN; NaN bounds win."""
     if not (x.is_floating_point() or isinstance(low, float) or isinstance(high, float)):
         return NotImplemented
     if not x.is_floating_point():
         x = x.to(torch.get_default_dtype())
     value, inside = x, None
+    if any(bound is not None and bound != bound for bound in (low, high)):
+        value = torch.full_like(x, math.nan)
     if low is not None:
         value, inside = where(value < low, low, value), x >= low
     if high is not None:
@@ -173,6 +175,12 @@ def _xlogy(x: Tensor, y: Tensor) -> Tensor:
     origin."""
     value = where((x == 0) & (y == y), 0.0, x * torch.log(y))
     return VALUE_OF(value, where((x == 0) & (y <= 0), STOP(x), x) * torch.log(y))
+
+
+def _xlog1py(x: Tensor, y: Tensor) -> Tensor:
+    """As ``xlogy`` of 1 + y; PyTorch's form has no derivative in x at 0."""
+    value = where((x == 0) & (y == y), 0.0, x * torch.log1p(y))
+    return VALUE_OF(value, where((x == 0) & (y <= -1), STOP(x), x) * torch.log1p(y))
 
 
 def _logaddexp(base: float) -> Callable:
@@ -301,6 +309,7 @@ ACTIVATION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.clamp_max.Tensor: lambda x, high: _clamp_tensor(x, None, high),
     aten.softshrink.default: _elementwise(_softshrink),
     aten.xlogy.Tensor: _xlogy,
+    aten.special_xlog1py.default: _xlog1py,
     aten.logaddexp.default: _logaddexp(math.e),
     aten.logaddexp2.default: _logaddexp(2.0),
     aten.fmax.default: _first_or_number(torch.ge),
