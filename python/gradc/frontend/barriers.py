@@ -25,7 +25,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
-from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, STOP, VALUE_OF, is_floating
+from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, PROBE, STOP, VALUE_OF, is_floating
 from .views import View, chain
 
 aten = torch.ops.aten
@@ -55,6 +55,17 @@ _UNTRACKED = {
     aten.split.Tensor: aten.unsafe_split.Tensor,
     aten.split_with_sizes.default: aten.unsafe_split_with_sizes.default,
     aten.chunk.default: aten.unsafe_chunk.default,
+}
+
+# Writes that leave nothing of what was there.
+_OVERWRITES = {
+    aten.zero_,
+    aten.fill_,
+    aten.copy_,
+    aten.normal_,
+    aten.uniform_,
+    aten.bernoulli_,
+    aten.exponential_,
 }
 
 
@@ -127,6 +138,14 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _tensors(item)
+
+
+def _overwrites(node: Node, tensor: torch.Tensor) -> bool:
+    """Whether ``node`` leaves nothing of ``tensor`` that has a path of its own. What is left around
+    a part that is overwritten has."""
+    packet = getattr(node.target, "overloadpacket", None)
+    whole = tensor._base if tensor._is_view() else tensor
+    return packet in _OVERWRITES and tensor.numel() == whole.numel()
 
 
 class _Marker:
@@ -203,6 +222,9 @@ class _Marker:
         if node.target in (ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
             self._checkpoint(node)
             return
+        if node.target is PROBE:
+            self._probe(node)
+            return
         written = self._written(node)
         if len(written) == 1 and isinstance(written[0], Node):
             self._in_place(node, written[0])
@@ -263,6 +285,16 @@ class _Marker:
         # Eager knows nothing of the mark: what it marks shares memory and gradient.
         self._bind(node, tensor, self._copy(node, lambda n: self.new[n]))
 
+    def _probe(self, node: Node) -> None:
+        tensor = self.eager[node.args[0]]
+        # Eager does not let a view made under no_grad be read with gradients on once its base was
+        # written.
+        with torch.set_grad_enabled(_has_path(tensor)):
+            value = tensor.clone()
+        with torch.enable_grad():
+            read = self._stopped(node.args[0], node)
+        self._bind(node, value, self._emit(aten.clone.default, (read,), node))
+
     def _is_entered(self, node: Node) -> bool:
         """Whether ``node`` is an input of a checkpoint or a view of one, seen from inside."""
         while node.op == "call_function" and node.all_input_nodes:
@@ -291,21 +323,32 @@ class _Marker:
                 hint="clone the detached tensor before writing to it",
             )
         stops = {n: self._stopped(n, node) for n in others}
-        if not off_path:
-            stops[target] = self.new[target]
-            new = self._copy(node, stops.__getitem__)
-        else:
-            base = self.new[target]
-            scratch = self._emit(aten.clone.default, (self._emit(STOP, (base,), node),), node)
-            stops[target] = scratch
+        base = self.new[target]
+        overwrites = grad_mode and _has_path(tensor) and _overwrites(node, tensor)
+        if off_path or overwrites:
+            before = base if overwrites else self._emit(STOP, (base,), node)
+            scratch = stops[target] = self._emit(aten.clone.default, (before,), node)
             self._copy(node, stops.__getitem__)
-            joined = self._emit(VALUE_OF, (scratch, base), node)
+            path = self._with_zero_path(scratch, base, node) if overwrites else base
+            joined = self._emit(VALUE_OF, (scratch, path), node)
             new = self._emit(aten.copy_.default, (base, joined), node)
+        else:
+            stops[target] = base
+            new = self._copy(node, stops.__getitem__)
         value = self._run(node)
         self._note(self.eager[target])
         self._bind(node, value, new)
         if isinstance(value, torch.Tensor) and value is tensor:
             self.new[node] = self.new[target]
+
+    def _with_zero_path(self, value: Node, old: Node, node: Node) -> Node:
+        """``value`` with a further path to ``old``, whose gradient is zero: in eager what is
+        overwritten has one, and gets zeros, not None."""
+        if self.eager[node.args[0]].is_complex():
+            nothing = self._emit(aten.mul.Tensor, (old, 0), node)
+        else:
+            nothing = self._emit(aten.floor.default, (old,), node)
+        return self._emit(aten.add.Tensor, (value, nothing), node)
 
     def _run(self, node: Node) -> Any:
         try:

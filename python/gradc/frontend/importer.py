@@ -27,6 +27,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, GradcError, UnsupportedError
 from . import checkpoints, conventions, randomness
 from .barriers import Marked, SharedCheckpoint, mark
+from .constants import fold_constants
 from .decompositions import COMPOSITES, decomposition_table
 from .diagnostics import location_of, op_name, origin, quote, readable_name, without_ordinals
 from .emitter import Emitted, emit
@@ -148,6 +149,7 @@ def trace_program(
         InputSpec("random", name=f"random.{index}", generate=generate)
         for index, generate in enumerate(randomness.lift(functional.graph))
     ]
+    fold_constants(functional.graph)
     legalise(functional.graph)
     outline_transforms(functional.graph)
     results, outputs = _outputs(functional.graph, marked, positions)

@@ -5,6 +5,8 @@
 second. ``gradc::enter_checkpoint`` and ``gradc::leave_checkpoint`` are the identity on the inputs
 and results of a checkpointed function. All become ops of the ``grad`` dialect.
 
+``gradc::probe(x)`` is a copy of ``x`` with the gradient path that ``x`` has, whatever the mode.
+
 A transform inside a captured function is written with four more:
 
 * ``gradc::enter(xs)``: the arguments that a new level of differentiation differentiates.
@@ -84,6 +86,7 @@ VALUE_OF = define(
     lambda value, path: value.clone(),
     lambda value, path: torch.empty_like(value),
 )
+PROBE = define("probe(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x))
 ENTER = define("enter(Tensor[] xs) -> Tensor[]", _uncaptured, _fresh)
 LEAVE = define("leave(Tensor[] values) -> Tensor[]", _uncaptured, _fresh)
 PULL = define(
