@@ -23,6 +23,7 @@ from .explanation import Barrier, Explanation, Saved, Value
 from .frontend import ImportedProgram, import_graph
 from .frontend.guards import prepare
 from .locks import compile_lock
+from .probes import needed_inside, with_probes
 from .reasons import Reason, Residual, reasons, residuals
 from .signature import check_inputs, name_inputs, with_constants
 
@@ -142,7 +143,7 @@ class _Explainer:
 
     def run(self) -> Explanation:
         self._name()
-        probed, probes = provenance.with_probes(self.graph.gm, self.rows)
+        probed, probes = with_probes(self.graph.gm, [row.node for row in self.rows])
         imported = import_graph(probed, self.graph.inputs, columns=True, merge=False)
         self._read(imported, probes)
         for row in self.rows:
@@ -176,9 +177,8 @@ class _Explainer:
 
     def _read(self, imported: ImportedProgram, probes: dict[str, Node]) -> None:
         """The reasons of placeholders and rows, and the node of each column."""
-        nodes = {node.name: node for node in self.graph.gm.graph.nodes} | probes
         self.nodes = {
-            column: nodes[name] for column, name in imported.nodes.items() if name in nodes
+            column: probes[name] for column, name in imported.nodes.items() if name in probes
         }
         first = imported.output_count - len(self.rows)
         outputs = [
@@ -201,6 +201,9 @@ class _Explainer:
         for k, spec in enumerate(imported.outputs):
             if spec.kind == "output" and spec.position >= first:
                 self.reasons[self.rows[spec.position - first].node] = results[k]
+        for node in needed_inside(self.graph.gm, self.reasons):
+            if node in self.reasons:
+                self.reasons[node] = replace(self.reasons[node], needed=True)
 
     def _barriers_of(self, row: provenance.Row) -> tuple[int, ...]:
         """Numbers of the barriers that keep ``row`` from requiring grad."""
@@ -248,7 +251,7 @@ class _Explainer:
         found: dict[Node, list[str]] = {}
         for index, node in enumerate(nodes):
             name = "output" if len(nodes) == 1 else f"output[{index}]"
-            found.setdefault(node, []).append(name)
+            found.setdefault(provenance.unmarked(node), []).append(name)
         return found
 
     def _common(self, node: Node, tensor: Any, outputs: dict[Node, list[str]]) -> dict[str, Any]:
@@ -360,7 +363,7 @@ class _Explainer:
             position = imported.outputs[number].position
             if position >= imported.output_count:
                 position = shown[position]
-            node = final.args[0][position]
+            node = provenance.unmarked(final.args[0][position])
             return "output", outputs[node][0] if node in outputs else self.keys.get(node, "")
         name = imported.nodes.get(residual.column)
         node = next((node for node in self.graph.gm.graph.nodes if node.name == name), None)
@@ -371,6 +374,7 @@ class _Explainer:
         a transform, its op."""
         if node is None:
             return ""
+        node = provenance.unmarked(node)
         parts = [node, *node.users] if node not in self.keys else [node]
         keys = [self.keys[part] for part in parts if part in self.keys]
         return ", ".join(keys) or provenance.operation(node)

@@ -12,6 +12,7 @@ import ast
 import functools
 import inspect
 import linecache
+import operator
 import os
 import re
 from collections.abc import Callable, Container, Iterator
@@ -21,8 +22,18 @@ import torch
 from torch.fx import GraphModule, Node
 
 from .errors import SourceLocation
+from .frontend.autograd_function import INSIDE
 from .frontend.diagnostics import op_name, readable_name
-from .frontend.ops import LEAVE
+from .frontend.ops import (
+    CHOOSE,
+    CUSTOM_JVP,
+    CUSTOM_VJP,
+    ENTER_CHECKPOINT,
+    LEAVE,
+    LEAVE_CHECKPOINT,
+    LOOP,
+    REGION,
+)
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -34,6 +45,10 @@ _FOREIGN = (
     _HERE + "traced.py",
     _HERE + "transforms.py",
 )
+# What a checkpoint adds of its own is no value of the function.
+_CHECKPOINTS = _HERE + "checkpointing.py"
+#: Operations whose results are values of the function -> what the user calls them.
+_RESULTS = {CHOOSE: "cond", LOOP: "while_loop", LEAVE: "transform"}
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
@@ -52,11 +67,19 @@ def is_stop_gradient(node: Node) -> bool:
     return f'"{_HERE}transforms.py"' in (node.meta.get("stack_trace") or "")
 
 
-def _is_inside_transform(node: Node) -> bool:
-    """Whether ``node`` comes from the function that a transform differentiates, or from the
-    transform; its results, which leave it, do not count."""
-    result = operation(node) == "transform" and node.target is not LEAVE
-    return not result and f'"{_HERE}traced.py"' in (node.meta.get("stack_trace") or "")
+def _is_inside(node: Node) -> bool:
+    """Whether ``node`` comes from the function that a transform differentiates, from one with a
+    rule, or from the rule, or stands for an argument of a branch or an iteration; the results of
+    all these do not count."""
+    source = node.args[0] if node.target is operator.getitem else node
+    if source is not node and source.target in _RESULTS:
+        return False
+    trace = node.meta.get("stack_trace") or ""
+    return (
+        INSIDE in node.meta
+        or source.target is REGION
+        or any(f'"{_HERE}{file}"' in trace for file in ("traced.py", "custom.py"))
+    )
 
 
 # -- source
@@ -172,8 +195,13 @@ def operation(node: Node) -> str:
     # The frontend has made a detach of it.
     if node.name.startswith("_get_data_attr"):
         return "data"
+    if target is operator.getitem and node.args[0].target in _RESULTS:
+        return operation(node.args[0])
     if target is LEAVE:
-        return "transform"
+        rules = {value.args[0].target for value in node.args[0] if value.target is operator.getitem}
+        return "custom rule" if rules & {CUSTOM_JVP, CUSTOM_VJP} else "transform"
+    if target in _RESULTS:
+        return _RESULTS[target]
     if isinstance(target, torch._ops.OpOverload):
         return target._schema.name.split("::")[1]
     name = target if isinstance(target, str) else op_name(node)
@@ -196,6 +224,13 @@ def example(node: Node) -> object:
     return node.meta.get("example_value", node.meta.get("val"))
 
 
+def unmarked(node: Node) -> Node:
+    """The value that ``node`` is, which may be a mark at the edge of a checkpoint."""
+    while node.target in (ENTER_CHECKPOINT, LEAVE_CHECKPOINT):
+        node = node.args[0]
+    return node
+
+
 def _is_tuple(node: Node) -> bool:
     return isinstance(example(node), list | tuple)
 
@@ -214,7 +249,8 @@ class Row:
 def rows(gm: GraphModule) -> list[Row]:
     """The tensors that ``gm`` (as the frontend's ``prepare`` returns it) computes, in order.
 
-    What is inside a transform is left out: it has a level of differentiation of its own.
+    What is inside a transform or a function with a rule is left out: it has a level of
+    differentiation of its own.
     """
     found = []
     grad_mode = True
@@ -224,9 +260,12 @@ def rows(gm: GraphModule) -> list[Row]:
         elif (
             node.op in ("call_function", "call_method")
             and isinstance(example(node), torch.Tensor)
-            and not _is_inside_transform(node)
+            and unmarked(node) is node
+            and not _is_inside(node)
         ):
             where = next(iter(frames(node)), None)
+            if where is not None and where.file == _CHECKPOINTS:
+                continue
             op = operation(node)
             found.append(Row(node, _variable(node, where) or op, op, where, grad_mode))
     return found
@@ -245,32 +284,6 @@ def sources(node: Node, known: Container[Node]) -> list[Node]:
                 seen.add(operand)
                 pending.append(operand)
     return list(found)
-
-
-def with_probes(gm: GraphModule, values: list[Row]) -> tuple[GraphModule, dict[str, Node]]:
-    """``gm`` with every value of ``values``, as it is when it is made, as a further output.
-
-    A copy is what is returned, made with gradients on: it has the gradient path that the value has.
-    Also returns the nodes of ``values`` by the names of their copies.
-    """
-    probed = {row.node: row for row in values}
-    graph = torch.fx.Graph()
-    copies: dict[Node, Node] = {}
-    probes: dict[Node, Node] = {}
-    for node in gm.graph.nodes:
-        if node.op == "output":
-            graph.output((*torch.fx.map_arg(tuple(node.args[0]), copies.__getitem__), *probes))
-            continue
-        copies[node] = graph.node_copy(node, copies.__getitem__)
-        if row := probed.get(node):
-            if not row.grad_mode:
-                graph.call_function(torch._C._set_grad_enabled, (True,))
-            probe = graph.call_method("clone", (copies[node],))
-            probe.meta = dict(node.meta)
-            probes[probe] = node
-            if not row.grad_mode:
-                graph.call_function(torch._C._set_grad_enabled, (False,))
-    return GraphModule(gm, graph), {probe.name: node for probe, node in probes.items()}
 
 
 def placeholder_name(node: Node, fn: Callable) -> str:

@@ -7,13 +7,13 @@ import itertools
 import json
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 
 import explained
 import pytest
 import torch
 import torch.utils._pytree as pytree
+from eager_record import Recorder
 from torch.overrides import TorchFunctionMode
 
 import gradc
@@ -55,41 +55,6 @@ def model(request):
 
 
 # -- the independent source: PyTorch's own graph
-@dataclass(frozen=True)
-class Made:
-    """A tensor as it was when an operation made it; one in place may change it later."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    function: object  # its grad_fn
-    number: int  # which of the results of `function` it is
-
-    @classmethod
-    def of(cls, tensor):
-        dtype = str(tensor.dtype).removeprefix("torch.")
-        return cls(tuple(tensor.shape), dtype, tensor.grad_fn, tensor.output_nr)
-
-
-class Recorder(TorchFunctionMode):
-    """Every tensor that the user's code computes, by source line, as eager mode makes it."""
-
-    def __init__(self, files):
-        self.files = files
-        self.made = defaultdict(list)
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename not in self.files:
-            frame = frame.f_back
-        where = (frame.f_code.co_filename, frame.f_lineno)
-        if function is not torch.Tensor.requires_grad.__get__:
-            for leaf in pytree.tree_leaves(result):
-                if isinstance(leaf, torch.Tensor):
-                    self.made[where].append(Made.of(leaf))
-        return result
-
-
 def reached(function):
     """The autograd functions that a gradient reaches from ``function`` on, itself included."""
     found, pending = set(), [function]

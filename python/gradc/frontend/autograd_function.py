@@ -18,6 +18,9 @@ from .diagnostics import location_of
 from .inline import Writer, erase_call, inline
 from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP, is_floating
 
+#: In the ``meta`` of nodes that belong to the function or its rule.
+INSIDE = "gradc_inside"
+
 
 def expand(
     gm: GraphModule, node: Node, grad_mode: bool, visit: Callable[[GraphModule, Node], None]
@@ -37,7 +40,7 @@ def expand(
         _without_frame(body)
     with gm.graph.inserting_before(node):
         writer = _Writer(gm, node)
-        writer.call(torch._C._set_grad_enabled, True)
+        first = writer.call(torch._C._set_grad_enabled, True)
         tensors = [i for i, operand in enumerate(operands) if _is_tensor(operand)]
         roots = writer.parts(ENTER, [operands[i] for i in tensors])
         entered = list(operands)
@@ -85,6 +88,9 @@ def expand(
                 results[k] = value
         else:
             results = [writer.detached(out) for out in outputs]
+        first.meta[INSIDE] = True
+        while (first := first.next) is not node:
+            first.meta[INSIDE] = True
         writer.call(torch._C._set_grad_enabled, grad_mode)
         left = [k for k in range(len(results)) if _is_floating(outputs[k])]
         for k, value in zip(left, writer.parts(LEAVE, [results[k] for k in left]), strict=True):
