@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kCustomJvpAttr = "grad.custom_jvp";
 /// Function attribute: the functions that compute the results with residuals,
 /// and from these and cotangents the gradients.
 inline constexpr llvm::StringLiteral kCustomVjpAttr = "grad.custom_vjp";
+/// Argument attribute of a function with a rule: what the rule returns for this
+/// argument stands for no gradient at all.
+inline constexpr llvm::StringLiteral kNoGradientArg = "grad.no_gradient";
 
 /// The functions that such an attribute names; null where there is none.
 struct CustomRule {

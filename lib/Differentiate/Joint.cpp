@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Differentiate/Joint.h"
+#include "Analysis/CarriesGradient.h"
 #include "Analysis/GradientAnalysis.h"
+#include "CustomRules.h"
 #include "Differentiate/LowerRegions.h"
 #include "Differentiate/Passes.h"
 #include "Differentiate/ResidualCut.h"
@@ -38,6 +40,19 @@ struct Connection {
   SmallVector<int64_t> results, arguments;
 };
 
+/// The operands of `call` that get a gradient when a result does. Only a tape
+/// tells none from zeros, so no other analysis asks.
+static llvm::BitVector getReaching(CallOpInterface call,
+                                   const llvm::BitVector &results) {
+  llvm::BitVector reaching(call->getNumOperands(),
+                           results.any() && !isUnderNoGrad(call));
+  auto callee = dyn_cast_or_null<func::FuncOp>(call.resolveCallable());
+  for (unsigned number : llvm::seq(callee ? callee.getNumArguments() : 0))
+    if (callee.getArgAttr(number, kNoGradientArg))
+      reaching.reset(number);
+  return reaching;
+}
+
 static FailureOr<Connection> findConnection(TransformExpander &expander,
                                             func::FuncOp func) {
   FailureOr<func::FuncOp> copy = expander.prepare(func, ".roots");
@@ -51,7 +66,8 @@ static FailureOr<Connection> findConnection(TransformExpander &expander,
     if (isDifferentiableType(value.getType()))
       outputs.push_back(value);
   FailureOr<GradientAnalysis> analysis =
-      GradientAnalysis::compute(*copy, roots, outputs);
+      GradientAnalysis::compute(*copy, roots, outputs,
+                                {/*requiresGrad=*/{}, getReaching});
   Connection connection;
   if (succeeded(analysis)) {
     for (auto [number, value] : llvm::enumerate(getReturned(*copy)))

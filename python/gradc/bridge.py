@@ -6,6 +6,7 @@ buffers, ``retain_graph`` and changes in place behave as they do in eager mode.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -47,38 +48,61 @@ class NativeFunction(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         program: Program = ctx.program
         residuals = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            return (None, *_second_order(ctx, cotangents))
-        gradients: list[torch.Tensor | None] = [None] * ctx.input_count
         given = [cotangents[k] for k in program.native.cotangents]
-        if any(cotangent is not None for cotangent in given):
+        values: list[torch.Tensor | None] = []
+        if torch.is_grad_enabled():
+            values = _pulled(ctx, cotangents)
+        elif None not in given:
             values = program.run_backward(residuals, given)
+        elif any(cotangent is not None for cotangent in given):
+            values = _of_some_results(ctx, residuals, cotangents)
+        gradients: list[torch.Tensor | None] = [None] * ctx.input_count
+        if values:
             _add(gradients, program.gradient_positions, values)
-        ctx.kept.release()
+        if not torch.is_grad_enabled():
+            ctx.kept.release()
         return (None, *gradients)
+
+
+def _of_some_results(
+    ctx: Any, residuals: Tensors, cotangents: Sequence[torch.Tensor | None]
+) -> list[torch.Tensor | None]:
+    """The gradients when some results were not used: None for arguments that only those depend on.
+    """
+    program: Program = ctx.program
+    numbers = program.native.cotangents
+    values = program.run_backward(residuals, [cotangents[k] for k in numbers])
+    # A zero cotangent adds nothing, unless 0 * inf makes it NaN.
+    if any(value.isnan().any() for value in values):
+        return _pulled(ctx, cotangents)
+    used = frozenset(k for k in numbers if cotangents[k] is not None)
+    reached = derivatives.reached(program, used)
+    return [
+        value if n in reached else None
+        for n, value in zip(program.native.gradients, values, strict=True)
+    ]
+
+
+def _pulled(
+    ctx: Any, cotangents: Sequence[torch.Tensor | None]
+) -> list[torch.Tensor | None]:
+    """The gradients as results of a program of the arguments and those cotangents that there are;
+    on the tape itself if grad mode is on."""
+    program: Program = ctx.program
+    form, roots = derivatives.form_of(program), derivatives.roots_of(program)
+    values = derivatives.pull(form, roots, ctx.kept, cotangents)
+    return [values[n] for n in program.native.gradients] if values else []
 
 
 def _add(
     gradients: list[torch.Tensor | None],
     positions: list[int | None],
-    values: list[torch.Tensor],
+    values: Sequence[torch.Tensor | None],
 ) -> None:
     for position, value in zip(positions, values, strict=True):
-        if position is not None:
+        if position is not None and value is not None:
             known = gradients[position]
             gradients[position] = value if known is None else known + value
-
-
-def _second_order(ctx: Any, cotangents: tuple) -> list[torch.Tensor | None]:
-    """The gradients as results of a program that is on the tape itself."""
-    program: Program = ctx.program
-    form, roots = derivatives.form_of(program), derivatives.roots_of(program)
-    gradients: list[torch.Tensor | None] = [None] * ctx.input_count
-    values = derivatives.pull(form, roots, ctx.kept, cotangents)
-    if values:
-        positions = [program.imported.inputs[n].position for n in program.native.gradients]
-        _add(gradients, positions, [values[n] for n in program.native.gradients])
-    return gradients
 
 
 def call(program: Program, inputs: Tensors) -> list[Any]:

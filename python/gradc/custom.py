@@ -73,7 +73,8 @@ def _pulled(name: str, fwd: Callable, bwd: Callable, args: tuple) -> Any:
             # second derivative.
             roots = [root for root, _ in found]
             gradients = [torch.zeros_like(r) if g is None else g for r, g in found]
-            outputs = CUSTOM_VJP(outputs, roots, seeds, gradients)
+            without = [n for n, (_, g) in enumerate(found) if g is None]
+            outputs = CUSTOM_VJP(outputs, roots, seeds, gradients, without)
         else:
             outputs = [output.detach() for output in outputs]
     return pytree.tree_unflatten(LEAVE(list(outputs)), spec)
@@ -205,7 +206,7 @@ class custom_vjp(_Ruled):
                 any pytree.
             bwd: takes ``(residuals, cotangent)``, the latter in the structure of the output;
                 returns a tuple with one gradient an argument, in its structure, shapes and dtypes,
-                or None for zeros.
+                or None for no gradient: None on the tape, zeros in a transform.
         """
         if not callable(fwd) or not callable(bwd):
             raise InputError("defvjp takes two functions")

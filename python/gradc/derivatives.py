@@ -54,7 +54,7 @@ class Differentiable:
     def __init__(self, text: Callable[[], str], native: Native | None = None) -> None:
         self._text = text
         self._native = native
-        self._derivatives: dict[frozenset[int], Derivative | None] = {}
+        self._derivatives: dict[tuple, Derivative | None] = {}
         self._lock = threading.RLock()
 
     @property
@@ -69,16 +69,19 @@ class Differentiable:
         """The results of ``@main``, freshly allocated."""
         return run_native(self.native, [dense(a.detach()) for a in arguments])
 
-    def derivative(self, requires: frozenset[int]) -> Derivative | None:
-        """The derivative for the arguments ``requires``; None when no result depends on them.
+    def derivative(
+        self, requires: frozenset[int], used: frozenset[int] | None = None
+    ) -> Derivative | None:
+        """The derivative of the results ``used`` (numbers; None is all) for the arguments
+        ``requires``; None when no such result depends on them.
 
         Raises:
             CompileError: when an op has no derivative.
         """
         with self._lock:
-            if requires not in self._derivatives:
-                self._derivatives[requires] = _derive(self._text(), requires)
-            return self._derivatives[requires]
+            if (requires, used) not in self._derivatives:
+                self._derivatives[requires, used] = _derive(self._text(), requires, used)
+            return self._derivatives[requires, used]
 
 
 def joint_form(program: Program) -> Differentiable:
@@ -105,6 +108,18 @@ def form_of(program: Program) -> Differentiable:
 def roots_of(program: Program) -> frozenset[int]:
     """The arguments of ``@main`` that require a gradient."""
     return frozenset(n for n, spec in enumerate(program.imported.inputs) if spec.requires_grad)
+
+
+def reached(program: Program, used: frozenset[int]) -> frozenset[int]:
+    """The arguments of ``@main`` that get a gradient when only the results ``used`` have a
+    cotangent."""
+    known = program.reached
+    if used not in known:
+        with new_context():
+            _, function = _joint_module(program.imported.mlir, roots_of(program), used)
+            numbers = () if function is None else function.attributes["grad.gradients"]
+            known[used] = frozenset(ir.DenseI64ArrayAttr(numbers)) if numbers else frozenset()
+    return known[used]
 
 
 class Kept:
@@ -141,9 +156,11 @@ class Kept:
         return self._tensors
 
 
-def _derive(mlir: str, requires: frozenset[int]) -> Derivative | None:
+def _derive(
+    mlir: str, requires: frozenset[int], used: frozenset[int] | None
+) -> Derivative | None:
     with new_context():
-        module, function = _joint_module(mlir, requires)
+        module, function = _joint_module(mlir, requires, used)
         if function is None:
             return None
         cotangents, gradients = (
@@ -157,11 +174,15 @@ def _derive(mlir: str, requires: frozenset[int]) -> Derivative | None:
     return Derivative(Differentiable(lambda: text), cotangents, gradients, reads)
 
 
-def _joint_module(mlir: str, requires: frozenset[int]) -> tuple[ir.Module, ir.OpView | None]:
-    """``mlir`` with the joint function of ``@main`` for the arguments ``requires``, if any result
-    depends on them."""
+def _joint_module(
+    mlir: str, requires: frozenset[int], used: frozenset[int] | None = None
+) -> tuple[ir.Module, ir.OpView | None]:
+    """``mlir`` with the joint function of ``@main`` for the arguments ``requires`` and the results
+    ``used`` (None is all), if any of these depends on them."""
     module = parse(mlir)
     main = find_function(module, "main")
+    if used is not None:
+        _stop_others(main, used)
     main.arg_attrs = ir.ArrayAttr.get(
         [
             ir.DictAttr.get(
@@ -173,6 +194,19 @@ def _joint_module(mlir: str, requires: frozenset[int]) -> tuple[ir.Module, ir.Op
     )
     run_pipeline(module, "grad-lower-regions,grad-joint")
     return module, find_function(module, "main.joint")
+
+
+def _stop_others(main: ir.OpView, used: frozenset[int]) -> None:
+    """Puts a barrier before every result but those ``used``."""
+    operations = main.entry_block.operations
+    terminator = operations[len(operations) - 1].operation
+    for number, value in enumerate(list(terminator.operands)):
+        if number not in used:
+            with terminator.location, ir.InsertionPoint(terminator):
+                stop = ir.Operation.create(
+                    "grad.stop_gradient", results=[value.type], operands=[value]
+                )
+            terminator.operands[number] = stop.result
 
 
 def _argument_attributes(main: ir.OpView) -> list[Any]:
@@ -238,21 +272,15 @@ def pull(
     """One gradient an argument (None without a path), on the tape itself if grad mode is on; an
     empty list when there is none.
 
-    ``cotangents`` has one entry a result; None is zeros.
+    ``cotangents`` has one entry a result; None where the result is not used.
     """
-    derivative = form.derivative(requires)
-    if derivative is None or all(cotangents[k] is None for k in derivative.cotangents):
+    used = frozenset(k for k, cotangent in enumerate(cotangents) if cotangent is not None)
+    derivative = form.derivative(requires, used)
+    if derivative is None:
         return []
     arguments = kept.checked(derivative)
     gradients: list[torch.Tensor | None] = [None] * len(arguments)
-    types = form.native.every_result
-    seeds = [
-        torch.zeros(types[k].shape, dtype=types[k].dtype)
-        if cotangents[k] is None
-        else cotangents[k]
-        for k in derivative.cotangents
-    ]
-    given = [*arguments, *seeds]
+    given = [*arguments, *[cotangents[k] for k in derivative.cotangents]]
     values = attach(derivative.program.run(given), lambda: derivative.program, given)
     for number, value in zip(derivative.gradients, values, strict=True):
         gradients[number] = value

@@ -74,6 +74,8 @@ class Program:
         self.name = "graph"
         #: The same program for derivatives.py, made when it is first needed.
         self.differentiable_form: Any = None
+        #: Results that have a cotangent -> arguments that get a gradient (derivatives.py).
+        self.reached: dict[frozenset[int], frozenset[int]] = {}
         # One entry an argument of @main: the position of an input, or None and where else it comes
         # from.
         self._sources = [

@@ -60,3 +60,28 @@ func.func @calls(%x: f32 {grad.requires_grad}, %y: f32 {grad.requires_grad})
 func.func @plain(%x: f32) -> f32 {
   return %x : f32
 }
+
+// An argument that only a rule reads which gives it no gradient gets none, but
+// the result requires one.
+func.func private @forward(%x: f32, %y: f32) -> (f32, f32) {
+  return %x, %y : f32, f32
+}
+func.func private @backward(%y: f32, %ct: f32) -> (f32, f32) {
+  %zero = arith.constant 0.0 : f32
+  return %ct, %zero : f32, f32
+}
+func.func private @straight(%x: f32, %y: f32 {grad.no_gradient}) -> f32
+    attributes {grad.custom_vjp = [@forward, @backward]} {
+  return %x : f32
+}
+
+// CHECK-LABEL: func.func @ruled.joint(
+// CHECK-SAME: grad.cotangents = array<i64: 0, 1>
+// CHECK-SAME: grad.gradients = array<i64: 0>
+func.func @ruled(%x: f32 {grad.requires_grad}, %y: f32 {grad.requires_grad})
+    -> (f32, f32) {
+  %0 = call @straight(%x, %y) : (f32, f32) -> f32
+  %1 = math.sin %y : f32
+  %2 = call @straight(%x, %1) : (f32, f32) -> f32
+  return %0, %2 : f32, f32
+}

@@ -353,3 +353,79 @@ def test_a_graph_break_inside_a_region():
         assert enabled and torch.is_grad_enabled()
         gradients += torch.autograd.grad(result, x)
     torch.testing.assert_close(gradients[1], gradients[0])
+
+
+def _gradients(f, outputs, *inputs):
+    """The gradients of the results ``outputs`` of ``f``, each None without a path."""
+    results = f(*inputs)
+    loss = sum(results[k].sum() for k in outputs)
+    return torch.autograd.grad(loss, inputs, allow_unused=True)
+
+
+@pytest.mark.parametrize("outputs", [(0,), (1,), (2,), (0, 2), (1, 2)])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_results_that_are_not_used_leave_no_gradient(double, outputs, create_graph):
+    def f(x, y, z):
+        return x.exp() * y, (y * z.detach()).sin(), z.floor()
+
+    inputs = [double(3).requires_grad_() for _ in range(3)]
+    found, wanted = [], []
+    for g, into in ((gradc.compile(f), found), (f, wanted)):
+        results = g(*inputs)
+        loss = sum(results[k].sum() for k in outputs)
+        into += torch.autograd.grad(loss, inputs, allow_unused=True, create_graph=create_graph)
+    assert [g is None for g in found] == [g is None for g in wanted]
+    for mine, theirs in zip(found, wanted, strict=True):
+        if theirs is not None:
+            torch.testing.assert_close(mine, theirs)
+
+
+def test_results_that_are_not_used_leave_no_nan(double):
+    # The derivative of the square root at 0 is infinite: zero times it would be NaN.
+    def f(x, y):
+        return x.exp() * y, x.sqrt() * y
+
+    x, y = torch.tensor([0.0, 1.0, 4.0], dtype=torch.double), double(3)
+    inputs = x.requires_grad_(), y.requires_grad_()
+    found, wanted = _gradients(gradc.compile(f), [0], *inputs), _gradients(f, [0], *inputs)
+    assert all(g.isfinite().all() for g in wanted)
+    torch.testing.assert_close(found, wanted)
+
+
+class Scaled(torch.autograd.Function):
+    """A product whose second factor gets no gradient."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(factor)
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        (factor,) = ctx.saved_tensors
+        return cotangent * factor, None
+
+
+def test_none_from_a_rule_is_none_on_the_tape(double):
+    def f(x, y, z):
+        return Scaled.apply(x, y.exp()) + Scaled.apply(z, x.sin())
+
+    inputs = [double(3).requires_grad_() for _ in range(3)]
+    found = _gradients(gradc.compile(f), [...], *inputs)
+    wanted = _gradients(f, [...], *inputs)
+    assert found[1] is None and wanted[1] is None
+    torch.testing.assert_close((found[0], found[2]), (wanted[0], wanted[2]))
+    gx, gy, gz = gradc.grad(lambda *xs: f(*xs).sum(), argnums=(0, 1, 2))(*inputs)
+    torch.testing.assert_close((gx, gy, gz), (wanted[0], torch.zeros_like(gy), wanted[2]))
+
+
+def test_none_from_a_custom_vjp_is_none_on_the_tape(double):
+    @gradc.custom_vjp
+    def scaled(x, factor):
+        return x * factor
+
+    scaled.defvjp(lambda x, f: (x * f, f), lambda f, cotangent: (cotangent * f, None))
+    x, y = double(3).requires_grad_(), double(3).requires_grad_()
+    gx, gy = _gradients(gradc.compile(lambda x, y: scaled(x, y)), [...], x, y)
+    torch.testing.assert_close(gx, y.detach())
+    assert gy is None

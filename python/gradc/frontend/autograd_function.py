@@ -65,15 +65,13 @@ def expand(
         gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
         # An argument without a gradient is still one that the rule may read, and that has a second
         # derivative.
+        floating = [i for i in tensors if _is_floating(operands[i])]
+        without = [n for n, i in enumerate(floating) if not isinstance(gradients[i], Node)]
         pairs = [
-            (
-                entered[i],
-                gradients[i] if isinstance(gradients[i], Node) else writer.zeros(entered[i]),
-            )
-            for i in tensors
-            if _is_floating(operands[i])
+            (entered[i], writer.zeros(entered[i]) if n in without else gradients[i])
+            for n, i in enumerate(floating)
         ]
-        if not any(isinstance(gradient, Node) for gradient in gradients):
+        if len(without) == len(pairs):
             pairs = []
         results = [out if k in live else writer.detached(out) for k, out in enumerate(outputs)]
         if live and pairs:
@@ -83,6 +81,7 @@ def expand(
                 [root for root, _ in pairs],
                 seeds,
                 [gradient for _, gradient in pairs],
+                without,
             )
             for k, value in zip(live, ruled, strict=True):
                 results[k] = value

@@ -52,7 +52,8 @@ class Emitted:
     """``module``: torch-dialect text. ``definitions``: the outlined functions.
 
     ``transforms`` says for each declaration that stands for a transform what it is: the function,
-    ``kind``, ``wrt``, ``rows``, ``rule``, ``roots`` and the number of the function's arguments. For
+    ``kind``, ``wrt``, ``rows``, ``rule``, ``without``, ``roots`` and the number of the function's
+    arguments. For
     control flow ``rule`` has the other function.
     ``lines`` and ``ordinals`` find the node of a line of the text and of a location's column.
     """
@@ -221,6 +222,7 @@ def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
         "roots": inner.roots,
         "function": function,
         "rule": rule,
+        "without": inner.without,
         "kind": inner.kind,
         "wrt": inner.wrt,
         "rows": inner.rows,

@@ -51,6 +51,7 @@ class Nested:
     * ``kind``: ``"call"``, ``"vjp"``, ``"jvp"``, ``"if"`` or ``"while"``.
     * ``rule``: functions that are the derivative of this one: a single one is a JVP rule, two are
       the forward and the backward function of a VJP rule.
+    * ``without``: the arguments to which the rule gives no gradient, by number.
     * ``wrt``: the placeholders that are differentiated, by number.
     * ``rows``: length of the leading dimension that the cotangents or tangents have in addition, or
       -1. With rows only the derivatives are results, each with that dimension.
@@ -70,6 +71,7 @@ class Nested:
     wrt: list[int]
     rows: int = -1
     rule: tuple[Graph, ...] = ()
+    without: tuple[int, ...] = ()
     other: Graph | None = None
     roots: int = 0
 
@@ -204,7 +206,7 @@ def _function(
 
 def _outline_rule(graph: Graph, node: Node) -> None:
     """A function with a rule of its own, and its call."""
-    outputs, roots, seeds, derivatives = node.args
+    outputs, roots, seeds, derivatives, *without = node.args
     late = _descendants(graph, seeds)
     body = _between(graph, roots, outputs)
     if node.target is CUSTOM_JVP:
@@ -230,7 +232,9 @@ def _outline_rule(graph: Graph, node: Node) -> None:
         call = graph.call_function(nested, (*roots, *stopped))
     _fill(rules, roots, read, seeds, node.target is CUSTOM_JVP)
     call.meta = {**node.meta, "val": [output.meta["val"] for output in outputs]}
-    call.meta[META] = Nested("call", primal.graph, [], rule=tuple(rules))
+    call.meta[META] = Nested(
+        "call", primal.graph, [], rule=tuple(rules), without=tuple(*without)
+    )
     for user in list(node.users):
         _pick(graph, user, call, user.args[1])
     graph.erase_node(node)

@@ -19,8 +19,9 @@ A transform inside a captured function is written with four more:
 
 A derivative rule of the user's is written between ``enter`` and one of
 
-* ``gradc::custom_vjp(outputs, roots, seeds, gradients)``: the ``outputs`` of ops on the ``roots``,
-  whose cotangents ``seeds`` (made by ``gradc::seeds``) lead to ``gradients`` of the roots.
+* ``gradc::custom_vjp(outputs, roots, seeds, gradients, without)``: the ``outputs`` of ops on the
+  ``roots``, whose cotangents ``seeds`` (made by ``gradc::seeds``) lead to ``gradients`` of the
+  roots. Those of the roots numbered in ``without`` are zeros that stand for None.
 * ``gradc::custom_jvp(outputs, roots, seeds, results)``: likewise with tangents of the roots, which
   lead to ``results``, the outputs once more and then their tangents.
 
@@ -101,9 +102,10 @@ PUSH = define(
 )
 SEEDS = define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
 CUSTOM_VJP = define(
-    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients) -> Tensor[]",
+    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients, int[] without)"
+    " -> Tensor[]",
     _uncaptured,
-    lambda outputs, roots, seeds, gradients: _fresh(outputs),
+    lambda outputs, roots, seeds, gradients, without: _fresh(outputs),
 )
 CUSTOM_JVP = define(
     "custom_jvp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] results) -> Tensor[]",
@@ -158,7 +160,7 @@ def _entered(xs: Tensors) -> list[torch.Tensor]:
         return [x.detach().requires_grad_(is_floating(x)).clone() for x in xs]
 
 
-def _ruled(outputs: Tensors, roots: Tensors, seeds: Tensors, rest: Tensors) -> list[torch.Tensor]:
+def _ruled(outputs: Tensors, roots: Tensors, *rest: Any) -> list[torch.Tensor]:
     return _on_path([x.detach() for x in outputs], _connection(roots))
 
 

@@ -271,6 +271,12 @@ def _attach_rule(ir: Any, module: Any, spec: dict) -> None:
         attributes["grad.custom_jvp"] = names[0]
     elif names:
         attributes["grad.custom_vjp"] = ir.ArrayAttr.get(names)
+    if spec["without"]:
+        marks = [
+            ir.DictAttr.get({"grad.no_gradient": ir.UnitAttr.get()} if n in spec["without"] else {})
+            for n in range(spec["arguments"])
+        ]
+        attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
 
 
 def _derivative(ir: Any, spec: dict, operands: list[Any], types: list[Any]) -> Any:
