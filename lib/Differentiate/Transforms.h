@@ -41,8 +41,8 @@ public:
 private:
   /// The function that computes a transform, made when it is first needed.
   FailureOr<func::FuncOp> getFunction(Operation *transform);
-  LogicalResult buildVjp(func::FuncOp func, ArrayRef<int64_t> wrt);
-  LogicalResult buildJvp(func::FuncOp func, ArrayRef<int64_t> wrt);
+  /// Turns `func` into its `grad.vjp`, or its `grad.jvp`.
+  LogicalResult derive(func::FuncOp func, ArrayRef<int64_t> wrt, bool isVjp);
   LogicalResult inlineCalls(func::FuncOp func);
   /// Inlines calls and expands transforms.
   LogicalResult flatten(func::FuncOp func);

@@ -177,6 +177,27 @@ def UnshareEmptyPass : Pass<"grad-unshare-empty", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CutUpdatesPass : Pass<"grad-cut-updates", "::mlir::func::FuncOp"> {
+  let summary = "long chains of updates in pieces";
+  let description = [{
+    The analysis of one-shot-bufferize compares each read of a buffer with each
+    write to it, for every write: a sum of thousands of terms that grows in one
+    place takes it forever. Behind every `max-length` updates of a tensor that
+    nobody else reads, the tensor goes through its buffer. What follows is about
+    another tensor for the analysis, and the same memory.
+
+    ```mlir
+    %buffer = bufferization.to_buffer %sum : tensor<4xf32> to memref<4xf32>
+    %rest = bufferization.to_tensor %buffer restrict writable : memref<4xf32> to tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxLength", "max-length", "unsigned", /*default=*/"16",
+           "most updates of a tensor in a row">,
+  ];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // CPU, on buffers
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,8 @@
 
 #include "Rules/BlockJvp.h"
 
+#include "Rules/FindRule.h"
+
 using namespace mlir;
 using namespace mlir::grad;
 
@@ -23,11 +25,8 @@ LogicalResult BlockJvp::run(ArrayRef<Operation *> ops) {
     if (!readsTangent(op, *this) ||
         llvm::none_of(op->getResultTypes(), isDifferentiableType))
       continue;
-    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-    if (!differentiable)
-      return explain ? emitNoDerivativeRule(op, explain)
-                     : emitNoDerivativeRule(op, nullptr);
-    if (failed(differentiable.emitJvp(*this)))
+    DifferentiableOpInterface rule = findRule(op, explain);
+    if (!rule || failed(rule.emitJvp(*this)))
       return failure();
   }
   return success();

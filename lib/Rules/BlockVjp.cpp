@@ -2,6 +2,7 @@
 
 #include "Rules/BlockVjp.h"
 
+#include "Rules/FindRule.h"
 #include "Rules/TensorUtils.h"
 
 using namespace mlir;
@@ -13,11 +14,8 @@ LogicalResult BlockVjp::run(ArrayRef<Operation *> ops) {
           return cotangents.contains(result);
         }))
       continue;
-    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-    if (!differentiable)
-      return explain ? emitNoDerivativeRule(op, explain)
-                     : emitNoDerivativeRule(op, nullptr);
-    if (failed(differentiable.emitVjp(*this)))
+    DifferentiableOpInterface rule = findRule(op, explain);
+    if (!rule || failed(rule.emitVjp(*this)))
       return failure();
   }
   return success();

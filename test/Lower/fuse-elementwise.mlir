@@ -57,3 +57,42 @@ func.func @contraction(%x: tensor<4x4xf32>, %init: tensor<4x4xf32>) -> tensor<4x
   %s = math.sin %m : tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
+
+// A chain of updates is one update of where it starts from, and what others read
+// on the way is a result of its own.
+// CHECK-LABEL: func @updates
+// CHECK-SAME: %[[X:[^:]*]]: tensor<4xf32>, %[[ACC:[^:]*]]: tensor<4xf32>
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: %[[R:.*]]:2 = linalg.generic {{.*}} ins(%[[X]] : tensor<4xf32>) outs(%[[ACC]], %[[E]]
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: f32, %[[OUT:.*]]: f32, %{{.*}}: f32):
+// CHECK: %[[S:.*]] = math.sin %[[IN]]
+// CHECK: %[[A:.*]] = arith.addf %[[OUT]], %[[S]]
+// CHECK: %[[C:.*]] = math.cos %[[IN]]
+// CHECK: %[[B:.*]] = arith.addf %[[A]], %[[C]]
+// CHECK: %[[D:.*]] = arith.addf %[[B]], %[[IN]]
+// CHECK: linalg.yield %[[B]], %[[D]]
+// CHECK-NOT: linalg.generic
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @updates(%x: tensor<4xf32>, %acc: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = math.sin %x : tensor<4xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%acc : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.addf %out, %in : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  %c = math.cos %x : tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%c : tensor<4xf32>) outs(%a : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.addf %out, %in : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%b : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.addf %out, %in : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  return %b, %d : tensor<4xf32>, tensor<4xf32>
+}

@@ -78,3 +78,27 @@ func.func @inner(%x: tensor<4xf32>, %l: index, %u: index, %s: index) -> tensor<4
   }
   return %r : tensor<4xf32>
 }
+
+// So does one whose number of iterations is not known: the outer loop keeps its
+// own value, and reads it.
+// CHECK-LABEL: func @inner_while
+// CHECK: scf.while
+// CHECK: ^bb0(%{{.*}}: tensor<4xf32>, %[[A:.*]]: tensor<4xf32>):
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[A]])
+// CHECK: scf.while (%{{.*}} = %[[COPY]], %{{.*}} = %{{.*}})
+func.func @inner_while(%x: tensor<4xf32>, %p: i1) -> tensor<4xf32> {
+  %r = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%p) %a : tensor<4xf32>
+  } do {
+  ^bb0(%a: tensor<4xf32>):
+    %q = scf.while (%b = %a) : (tensor<4xf32>) -> tensor<4xf32> {
+      scf.condition(%p) %b : tensor<4xf32>
+    } do {
+    ^bb0(%b: tensor<4xf32>):
+      %t = math.sin %b : tensor<4xf32>
+      scf.yield %t : tensor<4xf32>
+    }
+    scf.yield %q : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

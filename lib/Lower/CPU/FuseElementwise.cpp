@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lower/CPU/Contraction.h"
+#include "Lower/CPU/FusedGroup.h"
 #include "Lower/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 
@@ -32,20 +33,6 @@ static bool isCandidate(linalg::GenericOp op) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     return map.isIdentity() || map.isProjectedPermutation();
   });
-}
-
-/// The value that every element of `tensor` has, as a scalar that may be used
-/// at `builder`, or null.
-static Value getUniformScalar(OpBuilder &builder, Value tensor) {
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-    return fill.getInputs()[0];
-  SplatElementsAttr splat;
-  if (!matchPattern(tensor, m_Constant(&splat)))
-    return Value();
-  auto value = dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>());
-  if (!value || !isa<FloatType, IntegerType, IndexType>(value.getType()))
-    return Value();
-  return arith::ConstantOp::create(builder, tensor.getLoc(), value);
 }
 
 /// Gives `op` a fresh tensor for each init that it does not read: some
@@ -98,12 +85,10 @@ private:
   void join(linalg::GenericOp op, unsigned index);
   void visit(Operation &op);
   void flush();
-  void emit(Group &group);
 
   Block &block;
   int64_t maxBodyOps, maxOperands;
   int64_t numFused = 0;
-  bool reordered = false;
   SmallVector<Group, 0> groups;
   DenseMap<Operation *, unsigned> groupOf;
   /// Groups that an op outside of any group depends on.
@@ -138,18 +123,6 @@ uint64_t Fuser::dependenciesOf(Operation *op) const {
         add(operand);
     });
   return closure(result);
-}
-
-/// True when `operand` of `op` reads point by point what a member of a group
-/// writes point by point.
-static bool isPointwise(linalg::GenericOp op, OpOperand *operand) {
-  if (!op.isDpsInput(operand) ||
-      !op.getMatchingIndexingMap(operand).isIdentity())
-    return false;
-  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  return producer &&
-         producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()))
-             .isIdentity();
 }
 
 bool Fuser::canJoin(linalg::GenericOp op, unsigned index) const {
@@ -239,140 +212,18 @@ int64_t Fuser::run() {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
     visit(op);
   flush();
-  if (reordered)
+  if (numFused != 0)
     sortTopologically(&block);
   return numFused;
 }
 
 void Fuser::flush() {
   for (Group &group : groups)
-    emit(group);
+    numFused += emitFusedGroup(group.members, group.domain);
   groups.clear();
   groupOf.clear();
   outsiders.clear();
   lastReader.clear();
-}
-
-void Fuser::emit(Group &group) {
-  // One op alone gains something only when an operand is uniform.
-  if (group.members.size() == 1 &&
-      llvm::none_of(group.members[0].getInputs(), [](Value input) {
-        return input.getDefiningOp<linalg::FillOp>() ||
-               matchPattern(input, m_Constant());
-      }))
-    return;
-  linalg::GenericOp last = group.members.back();
-  IRRewriter rewriter(last);
-  llvm::SmallPtrSet<Operation *, 8> members(llvm::from_range, group.members);
-
-  // Operands: inputs that differ in value or map, then the outputs that
-  // somebody outside reads.
-  SmallVector<Value> inputs, inits;
-  SmallVector<AffineMap> inputMaps, initMaps;
-  SmallVector<std::pair<linalg::GenericOp, unsigned>> outputs;
-  SmallVector<SmallVector<unsigned>> inputIndex(group.members.size());
-  DenseMap<std::pair<Value, AffineMap>, unsigned> known;
-  DenseMap<Value, Value> uniform;
-  constexpr unsigned kNone = ~0u;
-  for (auto [m, member] : llvm::enumerate(group.members)) {
-    for (OpOperand *input : member.getDpsInputOperands()) {
-      Value value = input->get();
-      inputIndex[m].push_back(kNone);
-      if (value.getDefiningOp() && members.contains(value.getDefiningOp()))
-        continue;
-      if (!uniform.contains(value))
-        uniform[value] = getUniformScalar(rewriter, value);
-      if (uniform[value])
-        continue;
-      AffineMap map = member.getMatchingIndexingMap(input);
-      auto [it, isNew] = known.try_emplace({value, map}, inputs.size());
-      if (isNew) {
-        inputs.push_back(value);
-        inputMaps.push_back(map);
-      }
-      inputIndex[m].back() = it->second;
-    }
-    for (OpOperand &init : member.getDpsInitsMutable()) {
-      OpResult result = member.getTiedOpResult(&init);
-      bool isRead = member.payloadUsesValueFromOperand(&init);
-      if (!isRead && llvm::all_of(result.getUsers(), [&](Operation *user) {
-            return members.contains(user);
-          }))
-        continue;
-      outputs.emplace_back(member, result.getResultNumber());
-      inits.push_back(init.get());
-      initMaps.push_back(member.getMatchingIndexingMap(&init));
-    }
-  }
-
-  if (outputs.empty()) {
-    // Nobody reads a result: what is left of the body may be assertions.
-    outputs.emplace_back(last, 0);
-    inits.push_back(last.getDpsInits()[0]);
-    initMaps.push_back(last.getMatchingIndexingMap(last.getDpsInitOperand(0)));
-  }
-
-  SmallVector<utils::IteratorType> iterators(group.domain.size(),
-                                             utils::IteratorType::parallel);
-  for (linalg::GenericOp member : group.members)
-    for (auto [i, iterator] : llvm::enumerate(member.getIteratorTypesArray()))
-      if (iterator == utils::IteratorType::reduction)
-        iterators[i] = iterator;
-
-  SmallVector<AffineMap> maps(inputMaps);
-  llvm::append_range(maps, initMaps);
-  if (!inversePermutation(concatAffineMaps(maps, rewriter.getContext()))) {
-    // What gave a loop its bounds was handed over inside the group: a tensor
-    // of the whole domain that nobody reads takes its place.
-    inputs.push_back(tensor::EmptyOp::create(rewriter, last.getLoc(),
-                                             group.domain,
-                                             rewriter.getI8Type()));
-    AffineMap identity =
-        rewriter.getMultiDimIdentityMap(group.domain.size());
-    maps.insert(maps.begin() + inputMaps.size(), identity);
-    inputMaps.push_back(identity);
-  }
-  SmallVector<Location> locations;
-  for (linalg::GenericOp member : group.members)
-    if (!llvm::is_contained(locations, member.getLoc()) && locations.size() < 8)
-      locations.push_back(member.getLoc());
-  auto fused = linalg::GenericOp::create(
-      rewriter, rewriter.getFusedLoc(locations), TypeRange(ValueRange(inits)),
-      inputs, inits, maps, iterators,
-      [&](OpBuilder &builder, Location, ValueRange args) {
-        IRMapping mapping;
-        DenseMap<Value, Value> computed;
-        for (auto [m, member] : llvm::enumerate(group.members)) {
-          Block &body = member.getRegion().front();
-          for (auto [i, input] : llvm::enumerate(member.getInputs())) {
-            unsigned index = inputIndex[m][i];
-            mapping.map(body.getArgument(i), index != kNone ? args[index]
-                                             : computed.lookup(input)
-                                                 ? computed.lookup(input)
-                                                 : uniform.lookup(input));
-          }
-          for (auto [i, output] : llvm::enumerate(outputs))
-            if (output.first == member)
-              mapping.map(
-                  body.getArgument(member.getNumDpsInputs() + output.second),
-                  args[inputs.size() + i]);
-          for (Operation &op : body.without_terminator())
-            builder.clone(op, mapping);
-          for (auto [result, yielded] : llvm::zip(
-                   member.getResults(), body.getTerminator()->getOperands()))
-            computed[result] = mapping.lookupOrDefault(yielded);
-        }
-        SmallVector<Value> yielded;
-        for (auto [member, index] : outputs)
-          yielded.push_back(computed[member.getResult(index)]);
-        linalg::YieldOp::create(builder, last.getLoc(), yielded);
-      });
-  for (auto [output, result] : llvm::zip(outputs, fused.getResults()))
-    rewriter.replaceAllUsesWith(output.first.getResult(output.second), result);
-  for (linalg::GenericOp member : llvm::reverse(group.members))
-    rewriter.eraseOp(member);
-  numFused += group.members.size();
-  reordered = true;
 }
 
 namespace {

@@ -74,7 +74,7 @@ static Value copyOut(OpBuilder &builder, Location loc, Value value) {
 
 /// A loop in a loop writes to where it starts from. If others still read what
 /// the outer loop carries there, it starts from a copy.
-static void copyInits(scf::ForOp loop) {
+static void copyInits(LoopLikeOpInterface loop) {
   OpBuilder builder(loop);
   for (OpOperand &init : loop.getInitsMutable()) {
     auto argument = dyn_cast<BlockArgument>(getPlace(init.get()));
@@ -87,7 +87,7 @@ static void copyInits(scf::ForOp loop) {
       return &use == &init || (user && user->isBeforeInBlock(loop));
     });
     if (!isLast)
-      init.set(copyOut(builder, loop.getLoc(), init.get()));
+      init.set(copyOut(builder, loop->getLoc(), init.get()));
   }
 }
 
@@ -132,6 +132,7 @@ static void materializeWhile(scf::WhileOp loop) {
   WhileState state(loop);
   if (state.beforeTensors.empty() && state.afterTensors.empty())
     return;
+  copyInits(loop);
   Location loc = loop.getLoc();
   OpBuilder builder(loop);
   SmallVector<Value> inits;
@@ -208,11 +209,13 @@ namespace {
 struct LoopDestinationsPass
     : grad::impl::LoopDestinationsPassBase<LoopDestinationsPass> {
   void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) { materializeFor(loop); });
+    // From the outside in: an inner loop has to know what the outer one keeps.
     SmallVector<scf::WhileOp> loops;
-    getOperation().walk([&](scf::WhileOp loop) { loops.push_back(loop); });
+    getOperation().walk<WalkOrder::PreOrder>(
+        [&](scf::WhileOp loop) { loops.push_back(loop); });
     for (scf::WhileOp loop : loops)
       materializeWhile(loop);
+    getOperation().walk([](scf::ForOp loop) { materializeFor(loop); });
   }
 };
 } // namespace

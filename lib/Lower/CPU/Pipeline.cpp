@@ -38,6 +38,7 @@ static void addBufferization(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createLoopDestinationsPass());
   manager.addPass(createBindBuffersPass());
   manager.addNestedPass<func::FuncOp>(createUnshareEmptyPass());
+  manager.addNestedPass<func::FuncOp>(createCutUpdatesPass());
   // Results are computed in the caller's buffers where possible.
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;

@@ -133,6 +133,84 @@ def test_while_loop_that_depends_on_values(double) -> None:
     _assert_like(compiled, plain, double(3).abs(), double(3).abs())
 
 
+def _nested(n, m, step, x, y):
+    """``step`` in a loop in a loop; both loops run a number of times that the data decide."""
+
+    def outer(i, y):
+        def inner(j, z):
+            return j + 1, step(z, y, x)
+
+        start = torch.zeros((), dtype=torch.int64)
+        z = while_loop(lambda j, z: j < m + i, inner, (start, y))[1]
+        return i + 1, z * 0.5 + y
+
+    return while_loop(lambda i, y: i < n, outer, (torch.zeros((), dtype=torch.int64), y))[1]
+
+
+def _nested_plain(n, m, step, x, y):
+    for i in range(int(n)):
+        z = y
+        for _ in range(int(m) + i):
+            z = step(z, y, x)
+        y = z * 0.5 + y
+    return y
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 2), (1, 0), (3, 1), (2, 3)])
+def test_loop_in_a_loop(double, n: int, m: int) -> None:
+    def step(z, y, x):
+        return (z * x).sin() + y
+
+    _assert_like(
+        lambda x, y, n, m: _nested(n, m, step, x, y.clone()),
+        lambda x, y, n, m: _nested_plain(n, m, step, x, y.clone()),
+        *(double(3), double(3), torch.tensor(n), torch.tensor(m)),
+    )
+
+
+def test_loop_in_a_loop_in_a_loop(double) -> None:
+    limit = torch.tensor(2)
+
+    def step(z, y, x):
+        return _nested(limit, limit, lambda a, b, c: (a * c).tanh() + b, x, z) * 0.1 + y
+
+    def step_plain(z, y, x):
+        return _nested_plain(limit, limit, lambda a, b, c: (a * c).tanh() + b, x, z) * 0.1 + y
+
+    _assert_like(
+        lambda x, y: _nested(limit, limit, step, x, y.clone()),
+        lambda x, y: _nested_plain(limit, limit, step_plain, x, y.clone()),
+        *(double(3), double(3)),
+    )
+
+
+def test_loop_in_a_loop_swaps_what_both_carry(double) -> None:
+    def compiled(x, y):
+        def outer(i, a, b):
+            def inner(j, p, q):
+                return j + 1, q.clone(), p * 0.5 + b
+
+            start = torch.zeros((), dtype=torch.int64)
+            _, p, q = while_loop(lambda j, p, q: j < 3, inner, (start, a, b))
+            return i + 1, q.clone(), p + a
+
+        _, a, b = while_loop(
+            lambda i, a, b: i < 2, outer, (torch.zeros((), dtype=torch.int64), x.sin(), y.sin())
+        )
+        return a - b * b
+
+    def plain(x, y):
+        a, b = x.sin(), y.sin()
+        for _ in range(2):
+            p, q = a, b
+            for _ in range(3):
+                p, q = q, p * 0.5 + b
+            a, b = q, p + a
+        return a - b * b
+
+    _assert_like(compiled, plain, double(3), double(3))
+
+
 def test_second_derivative_of_a_loop(double) -> None:
     def compiled(x):
         def body(i, y):
