@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,12 +17,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = commands.add_parser(
         "demo", help="train a small convolutional net on images of digits and compare with PyTorch"
     )
-    demo.add_argument("--epochs", type=int, default=12, help="passes over the training images")
+    demo.add_argument(
+        "--epochs", type=int, default=None, help="passes over the training images, 12 by default"
+    )
     demo.add_argument("--threads", type=int, default=None, help="threads for PyTorch and gradc")
     explain = commands.add_parser(
         "explain", help="say which values require grad and why, and what is saved for backward"
     )
-    explain.add_argument("function", help="FILE.py:FUNCTION or MODULE:FUNCTION")
+    explain.add_argument("function", help="FILE.py:FUNCTION or MODULE:FUNCTION; a method is CLASS.METHOD")
     explain.add_argument(
         "--args",
         metavar="PYTHON",
@@ -31,16 +34,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     explain.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args(arguments)
     try:
-        if options.command == "explain":
-            from .command import run_explain
-
-            return run_explain(options.function, options.args, options.json)
-        from .demo import run
-
-        return run(epochs=options.epochs, threads=options.threads)
+        status = _run(options)
+        sys.stdout.flush()
+        return status
     except GradcError as error:
         print(f"gradc: {error}", file=sys.stderr)
-        return 1
+    except BrokenPipeError:
+        # Whoever reads has seen enough; the interpreter flushes once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "explain":
+        from .command import run_explain
+
+        return run_explain(options.function, options.args, options.json)
+    from .demo import run
+
+    return run(epochs=options.epochs, threads=options.threads)
 
 
 if __name__ == "__main__":

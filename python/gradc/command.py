@@ -6,6 +6,8 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +24,8 @@ from .explain import explain
 def run_explain(target: str, arguments: str | None = None, as_json: bool = False) -> int:
     """Explains ``target``, ``FILE.py:FUNCTION`` or ``MODULE:FUNCTION``; returns the exit status.
 
+    ``FUNCTION`` may be a method, ``CLASS.METHOD``; its object is made without arguments.
+
     ``arguments`` is Python, as between the parentheses of a call. Without it the file says what to
     call the function with: see `_arguments`.
 
@@ -37,6 +41,9 @@ def run_explain(target: str, arguments: str | None = None, as_json: bool = False
     module = _load(path)
     function = _find(module, name, path)
     args, kwargs = _arguments(module, name, function, arguments, path)
+    if "TORCH_LOGS" not in os.environ:
+        # What PyTorch logs of a function that can not be captured is in the error as well.
+        torch._logging.set_logs(all=logging.CRITICAL)
     explanation = explain(function, *args, **kwargs)
     if as_json:
         print(explanation.to_json(indent=2))
@@ -78,17 +85,26 @@ def _find(module: ModuleType, name: str, path: str) -> Callable:
                 f"{path} has no {name!r}",
                 hint=f"did you mean {', '.join(near)}?" if near else None,
             )
+        if isinstance(value, type) and inspect.isfunction(inspect.getattr_static(value, part)):
+            value = _made(value)
         value = getattr(value, part)
     if isinstance(value, type) and issubclass(value, torch.nn.Module):
-        try:
-            return value()
-        except Exception as error:
-            raise _failed(
-                f"{name}()", error, hint="name a function, or a module that the file has made"
-            ) from error
+        return _made(value)
     if not callable(value):
         raise InputError(f"{name!r} of {path} is a {type(value).__name__}, which can not be called")
     return value
+
+
+def _made(kind: type) -> Any:
+    """An object of the class ``kind``."""
+    try:
+        return kind()
+    except Exception as error:
+        raise _failed(
+            f"{kind.__name__}()",
+            error,
+            hint="name a function, or an object that the file has made and its method",
+        ) from error
 
 
 def _arguments(

@@ -22,8 +22,9 @@ from torch.nn import functional as F
 
 from . import api
 
-#: What the demo has to reach; it fails otherwise.
+#: What the demo has to reach; it fails otherwise. Fewer epochs need not reach the accuracy.
 ACCURACY = 0.97
+EPOCHS = 12
 DIFFERENCE = 1e-5
 BATCH = 64
 
@@ -177,8 +178,10 @@ def _report_requirements(found: Requirements, console: Console) -> None:
     console.print(table)
 
 
-def run(epochs: int = 12, threads: int | None = None) -> int:
-    """Trains, compares and reports; returns 0 when accuracy and gradients keep their bounds."""
+def run(epochs: int | None = None, threads: int | None = None) -> int:
+    """Trains, compares and reports; returns 0 when accuracy and gradients keep their bounds. The
+    bound of the accuracy holds for `EPOCHS`, the default, or more."""
+    epochs = EPOCHS if epochs is None else epochs
     console = Console()
     if threads is not None:
         torch.set_num_threads(threads)
@@ -206,12 +209,14 @@ def run(epochs: int = 12, threads: int | None = None) -> int:
 
     _report_requirements(requirements(step.ir("inferred")), console)
     table = Table("", "", title="gradc demo", show_header=False)
-    table.add_row("held-out accuracy", f"{score:.4f} (at least {ACCURACY})")
+    full = epochs >= EPOCHS
+    bound = f"at least {ACCURACY}" if full else f"no bound for fewer than {EPOCHS} epochs"
+    table.add_row("held-out accuracy", f"{score:.4f} ({bound})")
     table.add_row("gradient difference to PyTorch", f"{worst:.1e} (at most {DIFFERENCE:.0e})")
     table.add_row("forward + backward, gradc", f"{mine * 1e3:.2f} ms")
     table.add_row("forward + backward, PyTorch eager", f"{theirs * 1e3:.2f} ms")
     table.add_row("gradc : eager", f"{mine / theirs:.2f}")
     console.print(table)
-    good = score >= ACCURACY and worst <= DIFFERENCE
+    good = (score >= ACCURACY or not full) and worst <= DIFFERENCE
     console.print("[bold green]all bounds hold[/]" if good else "[bold red]a bound is violated[/]")
     return 0 if good else 1

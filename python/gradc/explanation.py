@@ -98,6 +98,10 @@ class Saved:
     allocated: int
 
 
+_NOTHING = (
+    "No argument requires grad, so nothing does: explain with arguments that do, "
+    "as x.requires_grad_() or torch.randn(3, requires_grad=True)."
+)
 _TUPLES = ("shape", "depends_on", "path", "barriers", "outputs", "cuts", "stops")
 
 
@@ -179,7 +183,10 @@ class Explanation:
         )
 
     def __rich__(self) -> Group:
-        parts = [_argument_table(self), _value_table(self)]
+        parts: list[Table | str] = [_argument_table(self)]
+        if not any(value.requires_grad for value in self.arguments):
+            parts.append(_NOTHING)
+        parts.append(_value_table(self))
         if self.barriers:
             parts.append(_barrier_table(self))
         parts.append(_saved_table(self))

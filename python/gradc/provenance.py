@@ -105,16 +105,19 @@ def _enclosing(where: SourceLocation) -> Iterator[ast.AST]:
 
 
 def _targets(where: SourceLocation) -> set[str]:
-    """The variables that the statement at a line assigns to."""
-    statement = next(_enclosing(where), None)
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
-        targets = [statement.target]
-    else:
-        targets = []
-    names = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    if statement is not None:
+    """The variables that the statements at a line assign to; more than one may begin there."""
+    around = list(_enclosing(where))
+    names: set[str] = set()
+    for statement in around:
+        if statement.lineno < around[0].lineno:
+            break
+        if isinstance(statement, ast.Assign):
+            targets = statement.targets
+        elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
+            targets = [statement.target]
+        else:
+            targets = []
+        names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
         names |= {n.target.id for n in ast.walk(statement) if isinstance(n, ast.NamedExpr)}
     return names
 

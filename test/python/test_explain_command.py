@@ -23,6 +23,11 @@ class Net(nn.Module):
     def forward(self, x, scale=1):
         return self.layer(x).relu() * scale
 
+    def encode(self, x):
+        hidden = self.layer(x); active = hidden.relu()
+        if True: doubled = active * 2
+        return doubled
+
 net = Net()
 number = 3
 
@@ -57,7 +62,7 @@ def command(tmp_path, monkeypatch, capsys):
 
 def test_command(command):
     status, out, _ = command("explained_file.py:f")
-    assert status == 0 and "depends on `w` through mul at explained_file.py:17" in out
+    assert status == 0 and "depends on `w` through mul at explained_file.py:22" in out
     status, out, _ = command("explained_file.py:net", "--json")
     assert status == 0
     explanation = gradc.Explanation.from_json(out)
@@ -68,6 +73,21 @@ def test_command(command):
     assert status == 0
     assert gradc.Explanation.from_json(out).find("x").shape == (5, 3)
     assert command("explained_file:f")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["Net.encode", "net.encode"])
+def test_command_on_a_method(command, name):
+    status, out, _ = command(f"explained_file.py:{name}", "--json", "--args", "torch.ones(5, 3)")
+    explanation = gradc.Explanation.from_json(out)
+    assert status == 0 and explanation.find("layer.weight").needed
+    # Statements that share a line each give their value its name.
+    places = {explanation.find(n).line for n in ("hidden", "active")}
+    assert len(places) == 1 and explanation.find("doubled").outputs == ("output",)
+
+
+def test_command_says_why_nothing_requires_grad(command):
+    status, out, _ = command("explained_file.py:f", "--args", "torch.ones(3), torch.ones(3)")
+    assert status == 0 and "No argument requires grad, so nothing does" in out
 
 
 @pytest.mark.parametrize(
@@ -99,14 +119,31 @@ def test_command_without_arguments(command, tmp_path):
     assert "importing broken.py fails: KeyError" in command("broken.py:f")[2]
 
 
-def test_command_as_a_process(tmp_path):
+def _process(tmp_path, *arguments):
     (tmp_path / "explained_file.py").write_text(SOURCE)
-    done = subprocess.run(
-        [sys.executable, "-m", "gradc", "explain", "explained_file.py:f"],
+    return subprocess.Popen(
+        [sys.executable, "-m", "gradc", "explain", *arguments],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(gradc.__file__).parents[1])},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=True,
     )
-    assert "where gradients stop" not in done.stdout and "what backward needs" in done.stdout
+
+
+def test_command_as_a_process(tmp_path):
+    out, err = _process(tmp_path, "explained_file.py:f").communicate()
+    assert "where gradients stop" not in out and "what backward needs" in out and err == ""
+
+
+def test_command_whose_reader_has_seen_enough(tmp_path):
+    process = _process(tmp_path, "explained_file.py:f")
+    process.stdout.close()
+    assert process.stderr.read() == "" and process.wait() == 1
+
+
+def test_command_logs_nothing_beside_the_error(tmp_path):
+    process = _process(tmp_path, "explained_file.py:f", "--args", "torch.ones(3), torch.ones(2)")
+    out, err = process.communicate()
+    assert process.returncode == 1 and out == ""
+    assert err.startswith("gradc: ") and "E1" not in err and len(err.splitlines()) < 6
