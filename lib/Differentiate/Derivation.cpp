@@ -66,8 +66,9 @@ static SmallVector<Value> getOutputs(func::FuncOp func) {
 
 /// True for ops whose rules take tensors of dynamic shape.
 static bool takesDynamicShapes(Operation *op) {
-  return isa<tensor::ExtractOp, tensor::InsertOp, tensor::ExtractSliceOp,
-             tensor::InsertSliceOp, RegionBranchOpInterface>(op);
+  return isa<tensor::CastOp, tensor::ConcatOp, tensor::ExtractOp,
+             tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             RegionBranchOpInterface>(op);
 }
 
 /// Refuses to differentiate through values that have no zero, such as tensors

@@ -65,9 +65,8 @@ static FailureOr<Connection> findConnection(TransformExpander &expander,
   for (Value value : getReturned(*copy))
     if (isDifferentiableType(value.getType()))
       outputs.push_back(value);
-  FailureOr<GradientAnalysis> analysis =
-      GradientAnalysis::compute(*copy, roots, outputs,
-                                {/*requiresGrad=*/{}, getReaching});
+  FailureOr<GradientAnalysis> analysis = GradientAnalysis::compute(
+      *copy, roots, outputs, {/*requiresGrad=*/{}, getReaching});
   Connection connection;
   if (succeeded(analysis)) {
     for (auto [number, value] : llvm::enumerate(getReturned(*copy)))

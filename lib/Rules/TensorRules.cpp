@@ -8,6 +8,7 @@
 #include "Rules/Rules.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -238,26 +239,34 @@ struct Pad : LinearModel<Pad, tensor::PadOp> {
   }
 };
 
+OpFoldResult addIndices(OpBuilder &b, Location loc, OpFoldResult x,
+                        OpFoldResult y) {
+  std::optional<int64_t> left = getConstantIntValue(x),
+                         right = getConstantIntValue(y);
+  if (left && right)
+    return b.getIndexAttr(*left + *right);
+  return arith::AddIOp::create(b, loc,
+                               getValueOrCreateConstantIndexOp(b, loc, x),
+                               getValueOrCreateConstantIndexOp(b, loc, y))
+      .getResult();
+}
+
 /// Becomes one tensor.extract_slice an operand.
 struct Concat : LinearModel<Concat, tensor::ConcatOp> {
   static LogicalResult transpose(tensor::ConcatOp op, Value cotangent,
                                  VjpBuilder &vjp) {
     OpBuilder &b = vjp.builder();
-    int64_t rank = op.getResultType().getRank(), at = 0;
+    Location loc = op.getLoc();
+    int64_t rank = op.getResultType().getRank(), dim = op.getDim();
     SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(rank, b.getIndexAttr(1));
     for (Value input : op.getInputs()) {
-      auto type = cast<RankedTensorType>(input.getType());
-      if (!type.hasStaticShape())
-        return op.emitOpError("has no derivative rule for dynamic operands");
-      offsets[op.getDim()] = b.getIndexAttr(at);
-      at += type.getDimSize(op.getDim());
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, input);
       if (vjp.needs(input))
-        vjp.accumulate(input,
-                       extractSlice(b, op.getLoc(), type, cotangent, offsets,
-                                    getAsIndexOpFoldResult(b.getContext(),
-                                                           type.getShape()),
-                                    strides));
+        vjp.accumulate(
+            input, extractSlice(b, loc, cast<RankedTensorType>(input.getType()),
+                                cotangent, offsets, sizes, strides));
+      offsets[dim] = addIndices(b, loc, offsets[dim], sizes[dim]);
     }
     return success();
   }

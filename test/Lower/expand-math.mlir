@@ -36,3 +36,20 @@ func.func @double(%x: f64) -> (f64, f64) {
   %b = math.powf %x, %x : f64
   return %a, %b : f64, f64
 }
+
+// Products overflow where a negative power is still a subnormal number.
+// CHECK-LABEL: func @powers
+// CHECK-SAME: %[[X:.*]]: f64
+// CHECK: math.powf %[[X]], %{{.*}}
+// CHECK: math.powf %[[X]], %{{.*}}
+// CHECK-NOT: math.powf
+// CHECK: math.fpowi %[[X]], %{{.*}}
+func.func @powers(%x: f64) -> (f64, f64, f64) {
+  %minus = arith.constant -3 : i64
+  %long = arith.constant 8 : i64
+  %short = arith.constant 7 : i64
+  %a = math.fpowi %x, %minus : f64, i64
+  %b = math.fpowi %x, %long : f64, i64
+  %c = math.fpowi %x, %short : f64, i64
+  return %a, %b, %c : f64, f64, f64
+}

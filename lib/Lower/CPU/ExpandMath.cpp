@@ -11,11 +11,34 @@ namespace mlir::grad {
 using namespace mlir;
 using namespace mlir::grad;
 
+/// Makes a real power of an integer power that products would not give to 4
+/// units in the last place: a long one, or a negative one, whose reciprocal may
+/// over- or underflow.
+static void useRealPower(math::FPowIOp op) {
+  // Up to the latter, a float holds every integer.
+  constexpr int64_t shortest = 8, largest = 1 << 24;
+  APInt constant;
+  auto type = dyn_cast<FloatType>(op.getType());
+  if (!type || !matchPattern(op.getRhs(), m_ConstantInt(&constant)))
+    return;
+  int64_t exponent = constant.getSExtValue();
+  if ((exponent >= 0 && exponent < shortest) || std::abs(exponent) > largest)
+    return;
+  OpBuilder builder(op);
+  Value power = arith::ConstantOp::create(builder, op.getLoc(),
+                                          builder.getFloatAttr(type, exponent));
+  op.replaceAllUsesWith(
+      math::PowFOp::create(builder, op.getLoc(), op.getLhs(), power)
+          .getResult());
+  op.erase();
+}
+
 namespace {
 enum class Precision { Single, Both };
 
 struct ExpandMathPass : grad::impl::ExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
+    getOperation().walk(useRealPower);
     expand<math::ExpOp>(&MathEmitter::exp, Precision::Both);
     expand<math::LogOp>(&MathEmitter::log, Precision::Both);
     expand<math::TanhOp>(&MathEmitter::tanh, Precision::Both);

@@ -14,11 +14,32 @@ namespace mlir::grad {
 using namespace mlir;
 
 namespace {
+/// Rounds f64 to 16 bits by way of f32, as PyTorch does: processors have no
+/// other instruction.
+struct TruncateInSteps : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isF64() ||
+        getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth() != 16)
+      return rewriter.notifyMatchFailure(op, "is one step");
+    Type middle = rewriter.getF32Type();
+    if (auto shaped = dyn_cast<ShapedType>(op.getType()))
+      middle = shaped.clone(middle);
+    Value half =
+        arith::TruncFOp::create(rewriter, op.getLoc(), middle, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), half);
+    return success();
+  }
+};
+
 struct LowerMathPass : grad::impl::LowerMathPassBase<LowerMathPass> {
   void runOnOperation() override {
-    // Divisions that round to the other side, bf16 conversions and integer
+    // Divisions that round to the other side, 16-bit conversions and integer
     // powers have no counterpart in LLVM.
     RewritePatternSet expansions(&getContext());
+    expansions.add<TruncateInSteps>(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(expansions);
     arith::populateExpandBFloat16Patterns(expansions);
     math::populateExpansionPatterns(expansions, {"fpowi"});

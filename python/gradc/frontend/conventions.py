@@ -77,12 +77,11 @@ REFUSED: dict[str, tuple[str, str]] = {
         "changes the layout of a tensor in place",
         "use view, transpose, unfold or indexing instead",
     ),
-    "logcumsumexp": ("the derivative of its scan is not known to the compiler", _WAY_OUT),
     "grid_sampler_2d": (
         "its derivative at the border would be lost",
         'use padding_mode="zeros"',
     ),
-    "adaptive_max_pool2d": ("its ties would be lost", "use max_pool2d with explicit sizes"),
+    "adaptive_max_pool2d": ("its windows differ in size", "use sizes that divide those of the input"),
     "max_pool3d_with_indices": (
         "its ties would be lost",
         "use max_pool2d over reshaped dimensions",

@@ -18,6 +18,7 @@ from torch import Tensor
 from .activations import ACTIVATION_DECOMPOSITIONS
 from .conventions import refuse
 from .losses import LOSS_DECOMPOSITIONS
+from .movement import MOVEMENT_COMPOSITES, MOVEMENT_DECOMPOSITIONS
 from .normalisation import NORMALISATION_COMPOSITES, NORMALISATION_DECOMPOSITIONS
 from .numerics import compute_in, normal_dims
 from .ops import STOP, VALUE_OF
@@ -125,6 +126,7 @@ COMPOSITES: dict[Any, Callable] = {
     **SOFTMAX_COMPOSITES,
     **REDUCTION_COMPOSITES,
     **RANDOM_COMPOSITES,
+    **MOVEMENT_COMPOSITES,
     aten.as_strided_.default: _refusing("as_strided_"),
 }
 
@@ -151,6 +153,7 @@ _OWN: dict[Any, Callable] = {
     **LOSS_DECOMPOSITIONS,
     **SCATTER_DECOMPOSITIONS,
     **SORTING_DECOMPOSITIONS,
+    **MOVEMENT_DECOMPOSITIONS,
 }
 
 # Ops that must arrive whole: outlined with their own convention, drawn outside, or better in

@@ -137,9 +137,19 @@ def _cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) 
 
 
 def _cdist(a: Tensor, b: Tensor, p: float, compute_mode: Any = None) -> Tensor:
-    """The norm of all differences, with its derivative of 0 at distance 0; unlike in the norm,
-    every one of equal largest differences gets all of the gradient."""
-    gaps = a.unsqueeze(-2) - b.unsqueeze(-3)
+    """The norm of all differences."""
+    return _lengths(a.unsqueeze(-2) - b.unsqueeze(-3), p)
+
+
+def _pdist(x: Tensor, p: float = 2) -> Tensor:
+    """As ``cdist``, for every pair of rows."""
+    first, second = torch.triu_indices(x.shape[0], x.shape[0], 1, device=x.device)
+    return _lengths(x[first] - x[second], p)
+
+
+def _lengths(gaps: Tensor, p: float) -> Tensor:
+    """The norm of rows, with its derivative of 0 at 0; unlike in the norm, every one of equal
+    largest elements gets all of the gradient."""
     if p != math.inf or gaps.shape[-1] == 0:
         return _vector_norm(gaps, p, [-1])
     sizes = torch.abs(gaps)
@@ -198,6 +208,7 @@ REDUCTION_DECOMPOSITIONS: dict[Any, Callable] = {
     aten.norm.ScalarOpt_dim_dtype: _norm,
     aten.norm.ScalarOpt_dtype: lambda x, p, *, dtype: _norm(x, p, dtype=dtype),
     aten._cdist_forward.default: _cdist,
+    aten._pdist_forward.default: _pdist,
     aten._euclidean_dist.default: _euclidean_dist,
     aten.dist.default: lambda x, y, p=2: _vector_norm(x - y, p),
     aten.prod.default: _prod,

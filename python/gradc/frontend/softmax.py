@@ -53,7 +53,7 @@ def _safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return torch.where(masked, 0.0, _softmax(torch.where(masked, 0.0, x), dim)).to(x.dtype)
 
 
-def _logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """As softmax; an infinite maximum is not subtracted, which gives eager's -inf and inf. The
     derivative is exp(x - result): NaN for infinities that cancel, 0 for what is finite beside
     them."""
@@ -116,5 +116,5 @@ SOFTMAX_DECOMPOSITIONS: dict[Any, Callable] = {
     aten._softmax.default: _softmax,
     aten._log_softmax.default: _log_softmax,
     aten._safe_softmax.default: _safe_softmax,
-    aten.logsumexp.default: _logsumexp,
+    aten.logsumexp.default: logsumexp,
 }

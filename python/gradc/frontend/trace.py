@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -56,6 +56,13 @@ class _Running(Interpreter):
                 raise
             raise type(error)(
                 str(error).split("\n")[0], op=op_name(n), location=location_of(n), hint=error.hint
+            ) from error
+        except DynamicOutputShapeException as error:
+            raise CaptureError(
+                "has a result whose size depends on data",
+                op=op_name(n),
+                location=location_of(n),
+                hint="keep every element: torch.where(mask, x, 0) instead of x[mask]",
             ) from error
         except Exception as error:
             raise CaptureError(

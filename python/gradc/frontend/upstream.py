@@ -14,6 +14,8 @@ EXTRA = [
     aten.upsample_bilinear2d,
     aten.upsample_linear1d,
     aten.upsample_bicubic2d,
+    aten.upsample_trilinear3d,
+    aten._trilinear,
     aten.nll_loss_forward,
     aten.nll_loss2d_forward,
     aten.grid_sampler_2d,
@@ -29,7 +31,6 @@ EXTRA = [
 
 # In the core table, but their parts are what torch-mlir lacks while it lowers the whole.
 EXCLUDED = {
-    aten.roll,
     aten.one_hot,
     aten.empty_like,
     aten.all,
