@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import gc
 import json
 import statistics
@@ -19,41 +20,9 @@ import time
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from encoder import Encoder
 
 import gradc
-
-
-class Layer(nn.Module):
-    """Attention and a feed-forward part, each behind a norm and beside a residual connection."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        batch, length, width = x.shape
-        parts = self.qkv(self.norm1(x)).reshape(batch, length, 3, self.heads, width // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)
-        weights = torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1)
-        x = x + self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class Encoder(nn.Module):
-    def __init__(self, layers: int, width: int, heads: int, policy: str) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
-        self.policy = policy
-
-    def forward(self, x: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = gradc.checkpoint(layer, x, policy=self.policy)
-        return x.square().mean()
 
 
 def _memory(key: str) -> int:
@@ -64,7 +33,7 @@ def _memory(key: str) -> int:
 def measure(policy: str, layers: int) -> dict:
     """Peak bytes, reported bytes and seconds of a step, in this process."""
     torch.manual_seed(0)
-    model = Encoder(layers, 256, 4, policy)
+    model = Encoder(functools.partial(gradc.checkpoint, policy=policy), layers, 256, 4)
     x = torch.randn(4, 256, 256)
     step = gradc.compile(model, fullgraph=True)
     gradients = torch.autograd.grad(step(x), list(model.parameters()))

@@ -24,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     explain = commands.add_parser(
         "explain", help="say which values require grad and why, and what is saved for backward"
     )
-    explain.add_argument("function", help="FILE.py:FUNCTION or MODULE:FUNCTION; a method is CLASS.METHOD")
+    explain.add_argument(
+        "function", help="FILE.py:FUNCTION or MODULE:FUNCTION; a method is CLASS.METHOD"
+    )
     explain.add_argument(
         "--args",
         metavar="PYTHON",

@@ -67,8 +67,8 @@ class NativeFunction(torch.autograd.Function):
 def _of_some_results(
     ctx: Any, residuals: Tensors, cotangents: Sequence[torch.Tensor | None]
 ) -> list[torch.Tensor | None]:
-    """The gradients when some results were not used: None for arguments that only those depend on.
-    """
+    """The gradients when some results were not used; None for arguments that only these depend
+    on."""
     program: Program = ctx.program
     numbers = program.native.cotangents
     values = program.run_backward(residuals, [cotangents[k] for k in numbers])
@@ -83,9 +83,7 @@ def _of_some_results(
     ]
 
 
-def _pulled(
-    ctx: Any, cotangents: Sequence[torch.Tensor | None]
-) -> list[torch.Tensor | None]:
+def _pulled(ctx: Any, cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor | None]:
     """The gradients as results of a program of the arguments and those cotangents that there are;
     on the tape itself if grad mode is on."""
     program: Program = ctx.program

@@ -156,9 +156,7 @@ class Kept:
         return self._tensors
 
 
-def _derive(
-    mlir: str, requires: frozenset[int], used: frozenset[int] | None
-) -> Derivative | None:
+def _derive(mlir: str, requires: frozenset[int], used: frozenset[int] | None) -> Derivative | None:
     with new_context():
         module, function = _joint_module(mlir, requires, used)
         if function is None:

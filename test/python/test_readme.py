@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs" / "getting-started.md").read_text()
 BIN = Path(sys.executable).parent
 
 
-def block(language: str) -> str:
-    return re.search(rf"```{language}\n(.*?)```", README, re.DOTALL).group(1)
+def block(language: str, page: str = README) -> str:
+    return re.search(rf"```{language}\n(.*?)```", page, re.DOTALL).group(1)
 
 
 def test_two_commands_set_everything_up():
@@ -42,6 +44,16 @@ def test_gradc_opt_example(tmp_path):
             text=True,
         )
         assert wanted in done.stdout
+
+
+def test_gradc_run_example(tmp_path):
+    (tmp_path / "square.mlir").write_text(block("mlir", GUIDE))
+    command = next(line for line in GUIDE.splitlines() if line.startswith("gradc-run "))
+    tool, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [BIN / tool, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout and f"```\n{done.stdout}```" in GUIDE
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)

@@ -7,43 +7,12 @@ import functools
 
 import pytest
 import torch
-import torch.nn.functional as F
+from encoder import Encoder
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint as torch_checkpoint
 
 import gradc
 from gradc.frontend.ops import POLICIES
-
-
-class Layer(nn.Module):
-    """A transformer's encoder layer."""
-
-    def __init__(self, width: int = 16, heads: int = 2, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.heads, self.dropout = heads, dropout
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        batch, length, width = x.shape
-        parts = self.qkv(self.norm1(x)).reshape(batch, length, 3, self.heads, width // self.heads)
-        q, k, v = parts.permute(2, 0, 3, 1, 4).unbind(0)
-        weights = F.dropout(torch.softmax(q @ k.transpose(-1, -2), -1), self.dropout)
-        x = x + self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class Encoder(nn.Module):
-    def __init__(self, run, layers: int = 3, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(Layer(dropout=dropout) for _ in range(layers))
-        self.run = run
-
-    def forward(self, x: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = self.run(layer, x)
-        return x.square().mean()
 
 
 def plain(layer, x):
@@ -60,7 +29,7 @@ def with_torch(layer, x):
 
 def encoder(run, dropout: float = 0.0) -> Encoder:
     torch.manual_seed(3)
-    return Encoder(run, dropout=dropout)
+    return Encoder(run, layers=3, width=16, heads=2, dropout=dropout)
 
 
 @pytest.fixture

@@ -173,3 +173,8 @@ def test_requires_grad_is_seen_inside(double):
     assert torch.equal(
         gradc.grad(f)(double(2), double(2)), torch.full((2,), 2.0, dtype=torch.float64)
     )
+
+
+def test_the_package_lists_public_names_only():
+    assert dir(gradc) == sorted(gradc.__all__)
+    assert all(getattr(gradc, name) is not None for name in dir(gradc))

@@ -81,7 +81,10 @@ REFUSED: dict[str, tuple[str, str]] = {
         "its derivative at the border would be lost",
         'use padding_mode="zeros"',
     ),
-    "adaptive_max_pool2d": ("its windows differ in size", "use sizes that divide those of the input"),
+    "adaptive_max_pool2d": (
+        "its windows differ in size",
+        "use sizes that divide those of the input",
+    ),
     "max_pool3d_with_indices": (
         "its ties would be lost",
         "use max_pool2d over reshaped dimensions",

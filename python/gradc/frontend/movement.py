@@ -1,4 +1,4 @@
-"""Ops that move or look up elements, of slices, selections and sums whose derivative is known."""
+"""Ops that move, look up or add up elements, made of ops whose derivative is known."""
 
 from __future__ import annotations
 
@@ -121,9 +121,7 @@ def _adaptive_max_pool2d(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor,
     return aten.max_pool2d_with_indices(x, window, window)
 
 
-def _addmv(
-    bias: Tensor, a: Tensor, x: Tensor, *, beta: Any = 1, alpha: Any = 1
-) -> Tensor:
+def _addmv(bias: Tensor, a: Tensor, x: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """As ``addmm``, of one column."""
     bias = bias.expand(a.shape[0]).unsqueeze(1)
     return torch.addmm(bias, a, x.unsqueeze(1), beta=beta, alpha=alpha).squeeze(1)
@@ -137,6 +135,12 @@ def _addbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1
     return torch.addmm(bias, wide, tall, beta=beta, alpha=alpha)
 
 
+def _bilinear(a: Tensor, b: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Two products; PyTorch's form is one sum of everything."""
+    result = torch.einsum("...i,oij,...j->...o", a, weight, b)
+    return result if bias is None else result + bias
+
+
 def _fill_diagonal_(x: Tensor, value: Any, wrap: bool = False) -> Tensor:
     """A write to a view, which functionalisation knows."""
     if x.ndim != 2 or (wrap and x.shape[0] > x.shape[1]):
@@ -148,6 +152,7 @@ def _fill_diagonal_(x: Tensor, value: Any, wrap: bool = False) -> Tensor:
 
 
 MOVEMENT_COMPOSITES: dict[Any, Callable] = {
+    aten.bilinear.default: _bilinear,
     aten.fill_diagonal_.default: _fill_diagonal_,
 }
 

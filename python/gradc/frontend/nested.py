@@ -232,9 +232,7 @@ def _outline_rule(graph: Graph, node: Node) -> None:
         call = graph.call_function(nested, (*roots, *stopped))
     _fill(rules, roots, read, seeds, node.target is CUSTOM_JVP)
     call.meta = {**node.meta, "val": [output.meta["val"] for output in outputs]}
-    call.meta[META] = Nested(
-        "call", primal.graph, [], rule=tuple(rules), without=tuple(*without)
-    )
+    call.meta[META] = Nested("call", primal.graph, [], rule=tuple(rules), without=tuple(*without))
     for user in list(node.users):
         _pick(graph, user, call, user.args[1])
     graph.erase_node(node)

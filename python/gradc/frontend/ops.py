@@ -102,8 +102,8 @@ PUSH = define(
 )
 SEEDS = define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
 CUSTOM_VJP = define(
-    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients, int[] without)"
-    " -> Tensor[]",
+    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients,"
+    " int[] without) -> Tensor[]",
     _uncaptured,
     lambda outputs, roots, seeds, gradients, without: _fresh(outputs),
 )

@@ -15,7 +15,6 @@ EXTRA = [
     aten.upsample_linear1d,
     aten.upsample_bicubic2d,
     aten.upsample_trilinear3d,
-    aten._trilinear,
     aten.nll_loss_forward,
     aten.nll_loss2d_forward,
     aten.grid_sampler_2d,
