@@ -112,6 +112,13 @@ def _logcumsumexp(x: Tensor, dim: int) -> Tensor:
     return logsumexp(spread, [-1]).movedim(-1, dim)
 
 
+def _avg_pool2d(x: Tensor, *options: Any) -> Tensor:
+    """torch-mlir lowers batches only."""
+    if x.ndim == 4:
+        return NotImplemented
+    return aten.avg_pool2d(x.unsqueeze(0), *options).squeeze(0)
+
+
 def _adaptive_max_pool2d(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Pooling with one window size, where there is one."""
     sizes = list(zip(x.shape[-2:], output_size, strict=True))
@@ -164,6 +171,7 @@ MOVEMENT_DECOMPOSITIONS: dict[Any, Callable] = {
     aten._embedding_bag.default: _embedding_bag,
     aten._embedding_bag_forward_only.default: _embedding_bag,
     aten.logcumsumexp.default: _logcumsumexp,
+    aten.avg_pool2d.default: _avg_pool2d,
     aten.adaptive_max_pool2d.default: _adaptive_max_pool2d,
     aten.addmv.default: _addmv,
     aten.addbmm.default: _addbmm,
