@@ -281,7 +281,8 @@ def ExpandMathPass : Pass<"grad-expand-math", "::mlir::func::FuncOp"> {
     A call of libm keeps a loop from being vectorized. The expansions are exact
     to 2 units in the last place and treat NaN, infinities, zeros and subnormal
     numbers as libm does: `exp`, `log` and `tanh` in f32 and f64, and in f32
-    alone `erf`, `sin`, `cos`, `log1p`, `expm1` and `powf`.
+    alone `erf`, `sin`, `cos`, `log1p`, `expm1` and `powf`. Long and negative
+    integer powers become `powf`, short ones stay products.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -125,6 +125,27 @@ def test_pow():
     assert (error / np.spacing(np.abs(want[finite])).astype(np.float64)).max() <= 1
 
 
+@pytest.mark.parametrize("exponent", [-1, -2, -3, -7, 4, 7, 8, 100])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_integer_powers(dtype, exponent):
+    """To 4 units in the last place, from the least subnormal number to the largest."""
+    info = np.finfo(DTYPES[dtype])
+    lowest, highest = np.log10(float(info.smallest_subnormal)), np.log10(float(info.max))
+    magnitude = np.linspace(lowest + 1, highest - 0.1, 3000) / exponent
+    x = np.where(np.arange(3000) % 2, -1, 1) * 10.0 ** np.clip(magnitude, None, highest - 0.1)
+    x = x.astype(DTYPES[dtype])
+    text = f"""
+    func.func @f(%a: tensor<{x.size}x{dtype}>) -> tensor<{x.size}x{dtype}> {{
+      %n = arith.constant dense<{exponent}> : tensor<{x.size}xi64>
+      %r = math.fpowi %a, %n : tensor<{x.size}x{dtype}>, tensor<{x.size}xi64>
+      return %r : tensor<{x.size}x{dtype}>
+    }}"""
+    (got,) = run(text, x)
+    exact = np.power(x.astype(np.longdouble), exponent)
+    units = np.abs(got - exact) / np.spacing(np.abs(exact.astype(DTYPES[dtype])))
+    assert units.max() <= 4
+
+
 BINARY = {
     "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply,
     "arith.divf": np.divide, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
