@@ -9,7 +9,6 @@
 #include "Rules/BlockVjp.h"
 #include "Rules/Checkpoint.h"
 #include "Rules/TensorUtils.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::grad;
@@ -64,21 +63,15 @@ static SmallVector<Value> getOutputs(func::FuncOp func) {
       }));
 }
 
-/// True for ops whose rules take tensors of dynamic shape.
-static bool takesDynamicShapes(Operation *op) {
-  return isa<tensor::CastOp, tensor::ConcatOp, tensor::ExtractOp,
-             tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-             RegionBranchOpInterface>(op);
-}
-
 /// Refuses to differentiate through values that have no zero, such as tensors
-/// of dynamic shape, where a rule may ask for one, and what is in the regions
-/// of control flow and has no rule.
+/// without a rank, where a rule may ask for one, and what is in the regions of
+/// control flow and has no rule.
 static LogicalResult checkOps(func::FuncOp func, ArrayRef<Value> roots,
                               ArrayRef<Value> outputs,
                               const GradientAnalysis &analysis) {
   auto isRefused = [](Value value) {
-    return isDifferentiableType(value.getType()) && !hasZeros(value.getType());
+    return isDifferentiableType(value.getType()) &&
+           !hasZerosLike(value.getType());
   };
   auto check = [&](Operation *op) -> LogicalResult {
     if (llvm::none_of(op->getResults(), [&](Value result) {
@@ -87,10 +80,7 @@ static LogicalResult checkOps(func::FuncOp func, ArrayRef<Value> roots,
       return success();
     SmallVector<Value> values(op->getOperands());
     llvm::append_range(values, op->getResults());
-    auto refused = llvm::find_if(values, [&](Value value) {
-      return isRefused(value) &&
-             !(takesDynamicShapes(op) && hasZerosLike(value.getType()));
-    });
+    auto refused = llvm::find_if(values, isRefused);
     if (refused != values.end())
       return op->emitOpError("has no derivative rule for values of type ")
              << refused->getType();
@@ -204,9 +194,8 @@ int64_t Derivation::finish(ArrayRef<Value> values,
   SmallVector<Value> returned(getReturned(func));
   for (Value value : values) {
     Value derivative = getDerivative(value);
-    returned.push_back(derivative
-                           ? derivative
-                           : zeros(builder, value.getLoc(), value.getType()));
+    returned.push_back(derivative ? derivative
+                                  : zerosLike(builder, value.getLoc(), value));
   }
   setReturned(func, returned);
   return counter.count;

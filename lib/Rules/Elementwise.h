@@ -36,6 +36,8 @@ public:
   /// A constant of the type of the op's result.
   Value constant(double value) { return constant(value, result().getType()); }
   Value constant(double value, Type type);
+  /// A value of `type` whose elements are all `value`.
+  Value splat(TypedAttr value, Type type);
 
   Value add(Value x, Value y) { return make<arith::AddFOp>(x, y); }
   Value sub(Value x, Value y) { return make<arith::SubFOp>(x, y); }
@@ -55,6 +57,9 @@ public:
   }
   Value less(Value x, Value y) {
     return compare(arith::CmpFPredicate::OLT, x, y);
+  }
+  Value lessEqual(Value x, Value y) {
+    return compare(arith::CmpFPredicate::OLE, x, y);
   }
   /// An op with operands and result of one type.
   template <typename OpTy, typename... Operands>

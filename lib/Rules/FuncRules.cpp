@@ -44,9 +44,9 @@ static SmallVector<Value> getCotangents(func::CallOp call, VjpBuilder &vjp) {
     return {};
   for (Value result : results) {
     Value cotangent = vjp.cotangent(result);
-    cotangents.push_back(
-        cotangent ? cotangent
-                  : zeros(vjp.builder(), call.getLoc(), result.getType()));
+    cotangents.push_back(cotangent
+                             ? cotangent
+                             : zerosLike(vjp.builder(), call.getLoc(), result));
   }
   return cotangents;
 }
@@ -62,11 +62,11 @@ static LogicalResult transposeJvp(func::CallOp call, func::FuncOp rule,
       wanted.push_back(operand);
       wrt.push_back(primals.size());
     }
-    primals.push_back(zeros(b, loc, operand.getType()));
+    primals.push_back(zerosLike(b, loc, operand));
   }
   SmallVector<Value> seeds;
   for (Value result : getDifferentiable(call.getResults()))
-    seeds.push_back(zeros(b, loc, result.getType()));
+    seeds.push_back(zerosLike(b, loc, result));
   llvm::append_range(seeds, cotangents);
   SmallVector<Type> types(rule.getResultTypes());
   llvm::append_range(types, ValueRange(wanted).getTypes());
@@ -157,7 +157,7 @@ struct Call : DifferentiableOpInterface::ExternalModel<Call, func::CallOp> {
     for (Value operand : getDifferentiable(call.getOperands())) {
       Value tangent = jvp.tangent(operand);
       operands.push_back(tangent ? tangent
-                                 : zeros(b, call.getLoc(), operand.getType()));
+                                 : zerosLike(b, call.getLoc(), operand));
     }
     auto pushed =
         func::CallOp::create(b, call.getLoc(), lookup(op, rule.jvp), operands);

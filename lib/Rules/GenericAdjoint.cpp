@@ -4,6 +4,8 @@
 
 #include "Rules/Activity.h"
 #include "Rules/BlockVjp.h"
+#include "Rules/Expansion.h"
+#include "Rules/ProductTree.h"
 #include "Rules/PruneInputs.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,6 +78,13 @@ LogicalResult GenericAdjoint::collectOutputs() {
     if (Value cotangent = vjp.cotangent(result))
       if (failed(addOutput(result.getResultNumber(), cotangent)))
         return failure();
+  for (unsigned number : products) {
+    ProductTree tree(op, number);
+    if (failed(tree.build(b)) ||
+        failed(emitVjpOfOps(tree.getOps(), op->getResult(number),
+                            tree.getProduct(), vjp)))
+      return failure();
+  }
   return success();
 }
 
@@ -118,8 +127,8 @@ FailureOr<Value> GenericAdjoint::buildBody(OpBuilder &body, ValueRange args,
 //===----------------------------------------------------------------------===//
 
 FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
-                                              RankedTensorType type,
-                                              AffineMap map,
+                                              ArrayRef<OpFoldResult> sizes,
+                                              Type element, AffineMap map,
                                               Value accumulated) {
   auto [values, maps] = getInputs();
   maps.push_back(map);
@@ -138,12 +147,13 @@ FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
 
   Value init = accumulated;
   if (!init)
-    init = writes ? emptyLike(b, loc, type) : zeros(b, loc, type);
+    init = writes ? tensor::EmptyOp::create(b, loc, sizes, element)
+                  : zeros(b, loc, sizes, element);
   bool adds = accumulated || !writes;
 
   bool failedInside = false, isZero = false;
   auto nest = linalg::GenericOp::create(
-      b, loc, type, values, init, maps, iterators,
+      b, loc, init.getType(), values, init, maps, iterators,
       [&](OpBuilder &body, Location loc, ValueRange args) {
         IRMapping mapping;
         FailureOr<Value> cotangent =
@@ -166,58 +176,38 @@ FailureOr<Value> GenericAdjoint::emitLoopNest(Value target,
   return pruneInputs(b, nest).getResult(0);
 }
 
-/// The reassociation that puts the constant positions of `map` back as
-/// dimensions of size one, each beside the kept dimension before it.
-static SmallVector<ReassociationIndices> getUnitDimGroups(AffineMap map) {
-  SmallVector<ReassociationIndices> groups;
-  ReassociationIndices leading;
-  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    if (!isa<AffineConstantExpr>(expr)) {
-      groups.push_back(std::move(leading));
-      leading.clear();
-      groups.back().push_back(dim);
-    } else if (groups.empty()) {
-      leading.push_back(dim);
-    } else {
-      groups.back().push_back(dim);
-    }
-  }
-  return groups;
-}
-
 LogicalResult GenericAdjoint::emitOperand(OpOperand &operand) {
   Value target = op.getMatchingBlockArgument(&operand);
   AffineMap map = op.getMatchingIndexingMap(&operand);
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return emitScalar(operand.get(), target);
-  if (!type.hasStaticShape())
-    return op->emitOpError("has no derivative rule for dynamic shapes");
 
   // A broadcast operand of size one is read at the constant position 0. The
   // adjoint has no loop for it: leave the dimension out, put it back below.
   SmallVector<AffineExpr> kept;
-  SmallVector<int64_t> shape;
-  for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-      if (size == 1)
+      if (type.getDimSize(dim) == 1)
         continue;
       return op->emitOpError("has no derivative rule for an operand that is "
                              "read at a constant position");
     }
     kept.push_back(expr);
-    shape.push_back(size);
+    sizes.push_back(tensor::getMixedSize(b, loc, operand.get(), dim));
   }
   AffineMap keptMap = AffineMap::get(map.getNumDims(), 0, kept, b.getContext());
   bool reduces = !keptMap.isPermutation();
   Type element = reduces ? getAccumulatorType(type.getElementType())
                          : type.getElementType();
-  auto sumType = RankedTensorType::get(shape, element);
+  bool keepsAll = kept.size() == map.getNumResults();
 
   Value accumulated;
-  if (sumType == RankedTensorType::get(type.getShape(), type.getElementType()))
+  if (keepsAll && element == type.getElementType())
     accumulated = vjp.takeCotangent(operand.get());
-  FailureOr<Value> sum = emitLoopNest(target, sumType, keptMap, accumulated);
+  FailureOr<Value> sum =
+      emitLoopNest(target, sizes, element, keptMap, accumulated);
   if (failed(sum))
     return failure();
   if (accumulated) {
@@ -227,7 +217,7 @@ LogicalResult GenericAdjoint::emitOperand(OpOperand &operand) {
   if (!*sum)
     return success();
   Value cotangent = convertElements(b, loc, *sum, type.getElementType());
-  if (shape.size() != type.getShape().size()) {
+  if (!keepsAll) {
     auto full = RankedTensorType::get(type.getShape(), type.getElementType());
     cotangent = tensor::ExpandShapeOp::create(b, loc, full, cotangent,
                                               getUnitDimGroups(map));
@@ -237,9 +227,9 @@ LogicalResult GenericAdjoint::emitOperand(OpOperand &operand) {
 }
 
 LogicalResult GenericAdjoint::emitScalar(Value scalar, Value target) {
-  auto type = RankedTensorType::get({}, getAccumulatorType(scalar.getType()));
-  FailureOr<Value> sum = emitLoopNest(
-      target, type, AffineMap::get(op.getNumLoops(), 0, b.getContext()), {});
+  FailureOr<Value> sum =
+      emitLoopNest(target, {}, getAccumulatorType(scalar.getType()),
+                   AffineMap::get(op.getNumLoops(), 0, b.getContext()), {});
   if (failed(sum))
     return failure();
   if (!*sum)

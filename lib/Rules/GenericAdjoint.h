@@ -43,10 +43,10 @@ private:
                              IRMapping &mapping);
 
   /// A loop nest over the points of the op that computes the cotangent of
-  /// `target`, accumulated at `map` into a tensor of `type`, on top of
-  /// `accumulated` if given.
-  FailureOr<Value> emitLoopNest(Value target, RankedTensorType type,
-                                AffineMap map, Value accumulated);
+  /// `target`, accumulated at `map` into a tensor of `sizes` and `element`s, on
+  /// top of `accumulated` if given.
+  FailureOr<Value> emitLoopNest(Value target, ArrayRef<OpFoldResult> sizes,
+                                Type element, AffineMap map, Value accumulated);
 
   VjpBuilder &vjp;
 };

@@ -3,6 +3,8 @@
 #include "Rules/GenericTangent.h"
 
 #include "Rules/BlockJvp.h"
+#include "Rules/Expansion.h"
+#include "Rules/ProductTree.h"
 #include "Rules/PruneInputs.h"
 #include "Rules/TensorUtils.h"
 
@@ -19,6 +21,13 @@ LogicalResult GenericTangent::emit() {
     if (isDifferentiableType(result.getType()) &&
         failed(addOutput(result.getResultNumber(), {})))
       return failure();
+  for (unsigned number : products) {
+    ProductTree tree(op, number);
+    if (failed(tree.build(b)) ||
+        failed(emitJvpOfOps(tree.getOps(), op->getResult(number),
+                            tree.getProduct(), jvp)))
+      return failure();
+  }
   for (const Output &output : outputs)
     if (failed(emitResult(output)))
       return failure();
@@ -34,23 +43,22 @@ LogicalResult GenericTangent::emitResult(const Output &output) {
     return op->emitOpError("has no derivative rule for the initial value of a "
                            "maximum or minimum");
   auto type = cast<RankedTensorType>(op->getResult(output.number).getType());
-  auto sumType = RankedTensorType::get(
-      type.getShape(), kind == Kind::Write
-                           ? type.getElementType()
-                           : getAccumulatorType(type.getElementType()));
+  Type element = kind == Kind::Write
+                     ? type.getElementType()
+                     : getAccumulatorType(type.getElementType());
 
   auto [values, maps] = getInputs(tangents);
   maps.push_back(getOutputMap(output.number));
   Value sum;
   if (kind == Kind::Sum && initTangent)
-    sum = convertElements(b, loc, initTangent, sumType);
+    sum = convertElements(b, loc, initTangent, element);
   else
-    sum = kind == Kind::Write ? emptyLike(b, loc, sumType)
-                              : zeros(b, loc, sumType);
+    sum = kind == Kind::Write ? emptyLike(b, loc, init->get(), element)
+                              : zerosLike(b, loc, init->get(), element);
 
   bool failedInside = false, isZero = false;
   auto nest = linalg::GenericOp::create(
-      b, loc, sumType, values, sum, maps, op.getIteratorTypesArray(),
+      b, loc, sum.getType(), values, sum, maps, op.getIteratorTypesArray(),
       [&](OpBuilder &body, Location loc, ValueRange args) {
         IRMapping mapping;
         SmallVector<Operation *> clones = cloneBody(body, args, mapping);

@@ -114,8 +114,7 @@ LogicalResult ScatterAddOp::emitVjp(VjpBuilder &vjp) {
 LogicalResult ScatterAddOp::emitJvp(JvpBuilder &jvp) {
   OpBuilder &b = jvp.builder();
   Value initTangent = jvp.tangent(getInit());
-  Value sum =
-      initTangent ? initTangent : zeros(b, getLoc(), getInit().getType());
+  Value sum = initTangent ? initTangent : zerosLike(b, getLoc(), getInit());
 
   // The same scatter with the tangent of the value it adds.
   SmallVector<Value> values(getInputs());

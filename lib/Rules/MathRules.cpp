@@ -1,6 +1,7 @@
 //===- MathRules.cpp - Derivatives of the math dialect --------------------===//
 
 #include "Rules/Elementwise.h"
+#include "Rules/Expansion.h"
 #include "Rules/Rules.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -107,18 +108,18 @@ static void attachPowers(MLIRContext *context) {
          Location loc = b.getOp()->getLoc();
          Value n = b.operand(1);
          auto constant = [&](int64_t value) -> Value {
-           TypedAttr attr =
-               builder.getIntegerAttr(getElementTypeOrSelf(n.getType()), value);
-           if (auto shaped = dyn_cast<ShapedType>(n.getType()))
-             attr = DenseElementsAttr::get(shaped, attr);
-           return arith::ConstantOp::create(builder, loc, attr);
+           Type element = getElementTypeOrSelf(n.getType());
+           return b.splat(builder.getIntegerAttr(element, value), n.getType());
          };
-         Value less = arith::SubIOp::create(builder, loc, n, constant(1));
+         Value isZero = arith::CmpIOp::create(
+             builder, loc, arith::CmpIPredicate::eq, n, constant(0));
+         // Not x^-1, whose derivative need not be finite.
+         Value exponent = b.select(isZero, constant(1), n);
+         Value less =
+             arith::SubIOp::create(builder, loc, exponent, constant(1));
          Value power = math::FPowIOp::create(builder, loc, b.operand(0), less);
          Value factor =
              arith::SIToFPOp::create(builder, loc, b.result().getType(), n);
-         Value isZero = arith::CmpIOp::create(
-             builder, loc, arith::CmpIPredicate::eq, n, constant(0));
          return b.select(isZero, b.constant(0), b.mul(t, b.mul(factor, power)));
        },
        nullptr});
@@ -134,6 +135,14 @@ static void attachTrigonometry(MLIRContext *context) {
                              return b.neg(
                                  b.mul(t, b.make<math::SinOp>(b.operand())));
                            }});
+  // sincos(x) = sin(x), cos(x)
+  expansion<math::SincosOp>(
+      context,
+      [](OpBuilder &b, math::SincosOp op) -> FailureOr<SmallVector<Value>> {
+        Value x = op.getOperand();
+        return SmallVector<Value>{math::SinOp::create(b, op.getLoc(), x),
+                                  math::CosOp::create(b, op.getLoc(), x)};
+      });
   // d tan(x) = (1 + tan(x)^2) dx
   elementwise<math::TanOp>(context, {[](B &b, Value t) {
                              return b.mul(t, squarePlusOne(b, b.result()));
@@ -212,6 +221,25 @@ static void attach(MLIRContext *context, math::MathDialect *) {
                   return b.mul(t, b.select(b.equal(x, zero), zero, ratio));
                 },
                 nullptr});
+  // d clamp(x, low, high): dx from low to high, and the bound's where the
+  // result is that bound alone
+  elementwise<math::ClampFOp>(
+      context, {[](B &b, Value t) {
+                  Value x = b.operand(0), zero = b.constant(0);
+                  Value inside =
+                      b.select(b.lessEqual(x, b.operand(2)), t, zero);
+                  return b.select(b.lessEqual(b.operand(1), x), inside, zero);
+                },
+                [](B &b, Value t) {
+                  Value low = b.operand(1), zero = b.constant(0);
+                  Value below = b.select(b.less(b.operand(0), low), t, zero);
+                  return b.select(b.less(low, b.operand(2)), below, zero);
+                },
+                [](B &b, Value t) {
+                  Value high = b.operand(2), zero = b.constant(0);
+                  Value above = b.select(b.less(high, b.operand(0)), t, zero);
+                  return b.select(b.less(high, b.operand(1)), t, above);
+                }});
   // d(a b + c) = b da + a db + dc
   elementwise<math::FmaOp>(
       context, {[](B &b, Value t) { return b.mul(t, b.operand(1)); },

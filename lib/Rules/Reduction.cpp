@@ -4,6 +4,7 @@
 
 #include "GradDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -44,17 +45,42 @@ static bool dependsOn(Value value, Value source) {
 static bool isAdditive(Value value, Value out) {
   if (value == out)
     return true;
-  if (auto add = value.getDefiningOp<arith::AddFOp>()) {
-    bool left = dependsOn(add.getLhs(), out);
-    bool right = dependsOn(add.getRhs(), out);
-    return left != right && isAdditive(left ? add.getLhs() : add.getRhs(), out);
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<arith::AddFOp, complex::AddOp>(op)) {
+    bool left = dependsOn(op->getOperand(0), out);
+    bool right = dependsOn(op->getOperand(1), out);
+    return left != right && isAdditive(op->getOperand(left ? 0 : 1), out);
   }
-  if (auto sub = value.getDefiningOp<arith::SubFOp>())
-    return !dependsOn(sub.getRhs(), out) && isAdditive(sub.getLhs(), out);
+  if (isa_and_present<arith::SubFOp, complex::SubOp>(op))
+    return !dependsOn(op->getOperand(1), out) &&
+           isAdditive(op->getOperand(0), out);
   if (auto select = value.getDefiningOp<arith::SelectOp>())
     return !dependsOn(select.getCondition(), out) &&
            isAdditive(select.getTrueValue(), out) &&
            isAdditive(select.getFalseValue(), out);
+  return false;
+}
+
+/// True when `value` is a multiple of `out`: `out` passes through products and
+/// choices between such products only.
+static bool isMultiplicative(Value value, Value out) {
+  if (value == out)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<arith::MulFOp>(op)) {
+    bool left = dependsOn(op->getOperand(0), out);
+    bool right = dependsOn(op->getOperand(1), out);
+    return left != right && isMultiplicative(op->getOperand(left ? 0 : 1), out);
+  }
+  if (isa_and_present<arith::DivFOp>(op))
+    return !dependsOn(op->getOperand(1), out) &&
+           isMultiplicative(op->getOperand(0), out);
+  if (isa_and_present<arith::NegFOp>(op))
+    return isMultiplicative(op->getOperand(0), out);
+  if (isa_and_present<arith::SelectOp>(op))
+    return !dependsOn(op->getOperand(0), out) &&
+           isMultiplicative(op->getOperand(1), out) &&
+           isMultiplicative(op->getOperand(2), out);
   return false;
 }
 
@@ -205,6 +231,10 @@ FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
   }
   if (isParallel(op) && writesOnce(op, number))
     return combination;
+  if (isMultiplicative(yielded, out)) {
+    combination.kind = Combination::Kind::Product;
+    return combination;
+  }
   if (Value term = matchExtremum(yielded, out)) {
     combination.kind = Combination::Kind::Extremum;
     combination.term = term;
@@ -214,7 +244,7 @@ FailureOr<Combination> mlir::grad::classifyCombination(linalg::LinalgOp op,
   InFlightDiagnostic diag =
       op->emitOpError("has no derivative rule for a reduction of this kind");
   diag.attachNote(yielded.getLoc())
-      << "result " << number << " is neither a sum nor a maximum or minimum "
-      << "of the values that the loops visit";
+      << "result " << number << " is neither a sum, a product, a maximum nor a "
+      << "minimum of the values that the loops visit";
   return diag;
 }

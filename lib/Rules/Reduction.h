@@ -15,6 +15,9 @@ struct Combination {
     Write,
     /// out + term: every term has the derivative one.
     Sum,
+    /// out * term: every term has the product of the others. The derivative is
+    /// that of a tree of products, see ProductTree.h.
+    Product,
     /// max(out, term) or min: the gradient is split evenly over the terms that
     /// equal the result.
     Extremum,

@@ -5,9 +5,13 @@
 void mlir::grad::registerRules(DialectRegistry &registry) {
   registerArithRules(registry);
   registerMathRules(registry);
+  registerComplexRules(registry);
   registerTensorRules(registry);
+  registerTensorExpansions(registry);
   registerLinalgRules(registry);
+  registerLinalgExpansions(registry);
   registerSCFRules(registry);
+  registerSCFExpansions(registry);
   registerFuncRules(registry);
   registerCheckpointRules(registry);
 }

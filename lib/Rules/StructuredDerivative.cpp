@@ -15,6 +15,10 @@ LogicalResult StructuredDerivative::addOutput(unsigned number,
   FailureOr<Combination> combination = classifyCombination(op, number);
   if (failed(combination))
     return failure();
+  if (combination->kind == Combination::Kind::Product) {
+    products.push_back(number);
+    return success();
+  }
   Output output{number, *combination, cotangent, {}};
   if (combination->kind == Combination::Kind::Extremum)
     output.count = countTies(output);
@@ -23,17 +27,16 @@ LogicalResult StructuredDerivative::addOutput(unsigned number,
 }
 
 Value StructuredDerivative::countTies(const Output &output) {
-  auto resultType =
-      cast<RankedTensorType>(op->getResult(output.number).getType());
-  auto type = RankedTensorType::get(
-      resultType.getShape(), getAccumulatorType(resultType.getElementType()));
+  Value result = op->getResult(output.number);
+  Value none =
+      zerosLike(b, loc, result,
+                getAccumulatorType(getElementTypeOrSelf(result.getType())));
   AffineMap map = getOutputMap(output.number);
-  auto [values, maps] = getInputs({{op->getResult(output.number), map}});
+  auto [values, maps] = getInputs({{result, map}});
   maps.push_back(map);
   unsigned resultAt = op->getNumOperands();
   auto count = linalg::GenericOp::create(
-      b, loc, type, values, zeros(b, loc, type), maps,
-      op.getIteratorTypesArray(),
+      b, loc, none.getType(), values, none, maps, op.getIteratorTypesArray(),
       [&](OpBuilder &body, Location loc, ValueRange args) {
         IRMapping mapping;
         cloneBody(body, args, mapping);
@@ -116,6 +119,8 @@ Value StructuredDerivative::weigh(OpBuilder &body, const Output &output,
   case Combination::Kind::Write:
   case Combination::Kind::Sum:
     return t;
+  case Combination::Kind::Product:
+    llvm_unreachable("products are differentiated as trees");
   case Combination::Kind::Extremum: {
     // PyTorch scales a mask by 1 / count, NaN included. Apart from NaN the
     // count is zero only where the initial value wins, and no term gets

@@ -37,7 +37,7 @@ protected:
     Value count;
   };
 
-  /// Classifies result `number` and adds it to `outputs`.
+  /// Classifies result `number` and adds it to `outputs`, or to `products`.
   LogicalResult addOutput(unsigned number, Value cotangent);
 
   AffineMap getOutputMap(unsigned number) {
@@ -70,6 +70,8 @@ protected:
   OpBuilder &b;
   Location loc;
   SmallVector<Output> outputs;
+  /// The numbers of the results that are products.
+  SmallVector<unsigned> products;
 
 private:
   Value countTies(const Output &output);

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradDialect.h"
+#include "Rules/Expansion.h"
 #include "Rules/Rules.h"
+#include "Rules/TensorExpansions.h"
 #include "Rules/TensorUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -33,30 +35,15 @@ struct LinearModel : DifferentiableOpInterface::ExternalModel<Model, OpTy> {
   LogicalResult emitJvp(Operation *op, JvpBuilder &jvp) const {
     auto tangentOrZeros = [&](Value value) {
       Value tangent = jvp.tangent(value);
-      return tangent ? tangent
-                     : zerosLike(jvp.builder(), op->getLoc(), value);
+      return tangent ? tangent : zerosLike(jvp.builder(), op->getLoc(), value);
     };
     IRMapping mapping;
     for (Value value : op->getOperands())
       if (isDifferentiableType(value.getType()))
         mapping.map(value, tangentOrZeros(value));
     Value padding;
-    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-      WalkResult reads = pad.getRegion().walk([&](Operation *inner) {
-        return !isa<tensor::YieldOp>(inner) &&
-                       llvm::any_of(inner->getOperands(),
-                                    [&](Value value) {
-                                      return jvp.tangent(value) != nullptr;
-                                    })
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      });
-      if (reads.wasInterrupted())
-        return op->emitOpError(
-            "has no derivative rule for a computed padding value");
-      padding = tangentOrZeros(
-          cast<tensor::YieldOp>(pad.getBody()->getTerminator()).getValue());
-    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      padding = tangentOrZeros(pad.getConstantPaddingValue());
     Operation *copy = jvp.builder().clone(*op, mapping);
     copy->walk([&](tensor::YieldOp yield) {
       yield.getValueMutable().assign(padding);
@@ -85,13 +72,13 @@ Value extractSlice(OpBuilder &b, Location loc, RankedTensorType type,
                                         strides);
 }
 
-/// `value` with zeros in place of a slice of type `type`.
-Value clearSlice(OpBuilder &b, Location loc, RankedTensorType type, Value value,
+/// `value` with zeros in place of a slice of the shape of `slice`.
+Value clearSlice(OpBuilder &b, Location loc, Value slice, Value value,
                  ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                  ArrayRef<OpFoldResult> strides) {
-  if (llvm::is_contained(type.getShape(), 0))
+  if (llvm::is_contained(cast<ShapedType>(slice.getType()).getShape(), 0))
     return value;
-  return tensor::InsertSliceOp::create(b, loc, zeros(b, loc, type), value,
+  return tensor::InsertSliceOp::create(b, loc, zerosLike(b, loc, slice), value,
                                        offsets, sizes, strides);
 }
 
@@ -123,10 +110,12 @@ struct CollapseShape : LinearModel<CollapseShape, tensor::CollapseShapeOp> {
   static LogicalResult transpose(tensor::CollapseShapeOp op, Value cotangent,
                                  VjpBuilder &vjp) {
     if (vjp.needs(op.getSrc()))
-      vjp.accumulate(op.getSrc(),
-                     tensor::ExpandShapeOp::create(
-                         vjp.builder(), op.getLoc(), op.getSrcType(), cotangent,
-                         op.getReassociationIndices()));
+      vjp.accumulate(
+          op.getSrc(),
+          tensor::ExpandShapeOp::create(
+              vjp.builder(), op.getLoc(), op.getSrcType(), cotangent,
+              op.getReassociationIndices(),
+              tensor::getMixedSizes(vjp.builder(), op.getLoc(), op.getSrc())));
     return success();
   }
 };
@@ -152,10 +141,13 @@ struct Reshape : LinearModel<Reshape, tensor::ReshapeOp> {
       return success();
     OpBuilder &b = vjp.builder();
     auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
-    if (!type || !type.hasStaticShape())
-      return op.emitOpError("has no derivative rule for a dynamic source");
-    Value shape = arith::ConstantOp::create(
-        b, op.getLoc(), b.getIndexTensorAttr(type.getShape()));
+    if (!type)
+      return op.emitOpError("has no derivative rule for an unranked source");
+    SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
+        b, op.getLoc(), tensor::getMixedSizes(b, op.getLoc(), op.getSource()));
+    Value shape = tensor::FromElementsOp::create(
+        b, op.getLoc(),
+        RankedTensorType::get({type.getRank()}, b.getIndexType()), sizes);
     vjp.accumulate(op.getSource(), tensor::ReshapeOp::create(
                                        b, op.getLoc(), type, cotangent, shape));
     return success();
@@ -200,7 +192,7 @@ struct InsertSlice : LinearModel<InsertSlice, tensor::InsertSliceOp> {
                                   op.getMixedStrides()));
     if (vjp.needs(op.getDest()))
       vjp.accumulate(op.getDest(),
-                     clearSlice(b, loc, op.getSourceType(), cotangent,
+                     clearSlice(b, loc, op.getSource(), cotangent,
                                 op.getMixedOffsets(), op.getMixedSizes(),
                                 op.getMixedStrides()));
     return success();
@@ -210,46 +202,47 @@ struct InsertSlice : LinearModel<InsertSlice, tensor::InsertSliceOp> {
 /// Becomes a tensor.extract_slice; what is around it belongs to the padding
 /// value.
 struct Pad : LinearModel<Pad, tensor::PadOp> {
+  /// True when the padding depends on the position.
+  static bool isComputed(tensor::PadOp op) {
+    return !op.getConstantPaddingValue();
+  }
+
+  LogicalResult emitVjp(Operation *op, VjpBuilder &vjp) const {
+    auto pad = cast<tensor::PadOp>(op);
+    if (!isComputed(pad))
+      return LinearModel::emitVjp(op, vjp);
+    return mlir::grad::detail::emitExpandedVjp(
+        op, [&](OpBuilder &b) { return expandPad(b, pad); }, vjp);
+  }
+  LogicalResult emitJvp(Operation *op, JvpBuilder &jvp) const {
+    auto pad = cast<tensor::PadOp>(op);
+    if (!isComputed(pad))
+      return LinearModel::emitJvp(op, jvp);
+    return mlir::grad::detail::emitExpandedJvp(
+        op, [&](OpBuilder &b) { return expandPad(b, pad); }, jvp);
+  }
+
   static LogicalResult transpose(tensor::PadOp op, Value cotangent,
                                  VjpBuilder &vjp) {
     OpBuilder &b = vjp.builder();
     Location loc = op.getLoc();
     RankedTensorType source = op.getSourceType();
-    if (!source.hasStaticShape())
-      return op.emitOpError("has no derivative rule for a dynamic source");
     SmallVector<OpFoldResult> offsets = op.getMixedLowPad();
     SmallVector<OpFoldResult> sizes =
-        getAsIndexOpFoldResult(b.getContext(), source.getShape());
+        tensor::getMixedSizes(b, loc, op.getSource());
     SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
     if (vjp.needs(op.getSource()))
       vjp.accumulate(op.getSource(), extractSlice(b, loc, source, cotangent,
                                                   offsets, sizes, strides));
     Value padding = op.getConstantPaddingValue();
-    if (!padding)
-      padding = cast<tensor::YieldOp>(op.getBody()->getTerminator()).getValue();
     if (vjp.needs(padding)) {
-      if (padding.getParentRegion() == &op.getRegion())
-        return op.emitOpError(
-            "has no derivative rule for a computed padding value");
-      Value hole =
-          clearSlice(b, loc, source, cotangent, offsets, sizes, strides);
+      Value hole = clearSlice(b, loc, op.getSource(), cotangent, offsets, sizes,
+                              strides);
       vjp.accumulate(padding, sumElements(b, loc, hole));
     }
     return success();
   }
 };
-
-OpFoldResult addIndices(OpBuilder &b, Location loc, OpFoldResult x,
-                        OpFoldResult y) {
-  std::optional<int64_t> left = getConstantIntValue(x),
-                         right = getConstantIntValue(y);
-  if (left && right)
-    return b.getIndexAttr(*left + *right);
-  return arith::AddIOp::create(b, loc,
-                               getValueOrCreateConstantIndexOp(b, loc, x),
-                               getValueOrCreateConstantIndexOp(b, loc, y))
-      .getResult();
-}
 
 /// Becomes one tensor.extract_slice an operand.
 struct Concat : LinearModel<Concat, tensor::ConcatOp> {

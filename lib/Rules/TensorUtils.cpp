@@ -15,6 +15,12 @@ Value mlir::grad::emptyLike(OpBuilder &builder, Location loc,
                                  type.getElementType());
 }
 
+Value mlir::grad::emptyLike(OpBuilder &builder, Location loc, Value value,
+                            Type element) {
+  return tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, value), element);
+}
+
 static Value scalarConstant(OpBuilder &builder, Location loc, Type type,
                             double value) {
   if (auto complex = dyn_cast<ComplexType>(type)) {
@@ -64,12 +70,20 @@ bool mlir::grad::hasZerosLike(Type type) {
 Value mlir::grad::zerosLike(OpBuilder &builder, Location loc, Value value) {
   if (hasZeros(value.getType()))
     return zeros(builder, loc, value.getType());
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, value), element);
-  return linalg::FillOp::create(builder, loc, zeros(builder, loc, element),
-                                empty)
-      .getResult(0);
+  return zerosLike(builder, loc, value, getElementTypeOrSelf(value.getType()));
+}
+
+Value mlir::grad::zerosLike(OpBuilder &builder, Location loc, Value value,
+                            Type element) {
+  return zeros(builder, loc, tensor::getMixedSizes(builder, loc, value),
+               element);
+}
+
+Value mlir::grad::zeros(OpBuilder &builder, Location loc,
+                        ArrayRef<OpFoldResult> sizes, Type element) {
+  Value zero = zeros(builder, loc, element);
+  Value empty = tensor::EmptyOp::create(builder, loc, sizes, element);
+  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
 }
 
 static Value addScalars(OpBuilder &builder, Location loc, Value x, Value y) {
@@ -138,13 +152,41 @@ Value mlir::grad::convertElements(OpBuilder &builder, Location loc, Value value,
   AffineMap identity = builder.getMultiDimIdentityMap(tensor.getRank());
   SmallVector<utils::IteratorType> iterators(tensor.getRank(),
                                              utils::IteratorType::parallel);
-  auto resultType = RankedTensorType::get(tensor.getShape(), to);
+  Value empty = emptyLike(builder, loc, value, to);
   return linalg::GenericOp::create(
-             builder, loc, resultType, value,
-             emptyLike(builder, loc, resultType), ArrayRef{identity, identity},
-             iterators,
+             builder, loc, empty.getType(), value, empty,
+             ArrayRef{identity, identity}, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
                linalg::YieldOp::create(b, loc, convert(b, args[0]));
              })
       .getResult(0);
+}
+
+SmallVector<ReassociationIndices> mlir::grad::getUnitDimGroups(AffineMap map) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    if (!isa<AffineConstantExpr>(expr)) {
+      groups.push_back(std::move(leading));
+      leading.clear();
+      groups.back().push_back(dim);
+    } else if (groups.empty()) {
+      leading.push_back(dim);
+    } else {
+      groups.back().push_back(dim);
+    }
+  }
+  return groups;
+}
+
+OpFoldResult mlir::grad::addIndices(OpBuilder &b, Location loc, OpFoldResult x,
+                                    OpFoldResult y) {
+  std::optional<int64_t> left = getConstantIntValue(x);
+  std::optional<int64_t> right = getConstantIntValue(y);
+  if (left && right)
+    return b.getIndexAttr(*left + *right);
+  return arith::AddIOp::create(b, loc,
+                               getValueOrCreateConstantIndexOp(b, loc, x),
+                               getValueOrCreateConstantIndexOp(b, loc, y))
+      .getResult();
 }

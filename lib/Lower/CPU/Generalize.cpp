@@ -29,6 +29,7 @@ struct GeneralizePass : grad::impl::GeneralizePassBase<GeneralizePass> {
     func::FuncOp function = getOperation();
     RewritePatternSet patterns(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
+    linalg::populateDecomposeWinogradOpsPatterns(patterns);
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
       return signalPassFailure();
 

@@ -34,15 +34,30 @@ struct TruncateInSteps : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Pattern: clampf -> minimum of the upper bound and a maximum
+struct LowerClamp : OpRewritePattern<math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ClampFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value raised = arith::MaximumFOp::create(rewriter, op.getLoc(),
+                                             op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, raised, op.getMax());
+    return success();
+  }
+};
+
 struct LowerMathPass : grad::impl::LowerMathPassBase<LowerMathPass> {
   void runOnOperation() override {
-    // Divisions that round to the other side, 16-bit conversions and integer
-    // powers have no counterpart in LLVM.
+    // Divisions that round to the other side, 16-bit conversions, integer
+    // powers and clamps have no counterpart in LLVM.
     RewritePatternSet expansions(&getContext());
     expansions.add<TruncateInSteps>(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(expansions);
     arith::populateExpandBFloat16Patterns(expansions);
     math::populateExpansionPatterns(expansions, {"fpowi"});
+    // MLIR's expansion takes the bounds for each other.
+    expansions.add<LowerClamp>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))))
       return signalPassFailure();
 

@@ -1,16 +1,19 @@
 // RUN: gradc-opt %s --grad-gradient --split-input-file --verify-diagnostics
 
-// A product is no sum: its derivative needs every other factor.
-func.func private @product(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+// A difference is no sum: its derivative changes sign with every term.
+func.func private @difference(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
   // expected-error @below {{'linalg.reduce' op has no derivative rule for a reduction of this kind}}
-  // expected-note @below {{result 0 is neither a sum nor a maximum or minimum of the values that the loops visit}}
-  %r = linalg.reduce { arith.mulf } ins(%x : tensor<4xf32>)
-    outs(%i : tensor<f32>) dimensions = [0]
+  %r = linalg.reduce ins(%x : tensor<4xf32>) outs(%i : tensor<f32>) dimensions = [0]
+    (%a: f32, %o: f32) {
+      // expected-note @below {{result 0 is neither a sum, a product, a maximum nor a minimum of the values that the loops visit}}
+      %0 = arith.subf %a, %o : f32
+      linalg.yield %0 : f32
+    }
   return %r : tensor<f32>
 }
 
 func.func @vjp(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<4xf32> {
-  %r, %dx = grad.vjp @product(%x, %i) cotangents(%i) wrt [0]
+  %r, %dx = grad.vjp @difference(%x, %i) cotangents(%i) wrt [0]
       : (tensor<4xf32>, tensor<f32>, tensor<f32>)
       -> (tensor<f32>, tensor<4xf32>)
   return %dx : tensor<4xf32>
@@ -28,7 +31,7 @@ func.func private @first(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
   } ins(%x : tensor<4xf32>) outs(%i : tensor<f32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = arith.cmpf oeq, %o, %zero : f32
-    // expected-note @below {{result 0 is neither a sum nor a maximum or minimum}}
+    // expected-note @below {{result 0 is neither a sum, a product}}
     %1 = arith.select %0, %a, %o : f32
     linalg.yield %1 : f32
   } -> tensor<f32>
@@ -155,18 +158,18 @@ func.func @vjp(%x: tensor<4x3xf32>, %e: tensor<4xf32>) -> tensor<4x3xf32> {
 
 // -----
 
-// Zeros of a dynamic shape cannot be built.
-func.func private @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @below {{'linalg.exp' op has no derivative rule for values of type 'tensor<?xf32>'}}
-  %r = linalg.exp ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>)
-      -> tensor<?xf32>
-  return %r : tensor<?xf32>
+// How many halves there are has to be known.
+func.func private @dynamic(%x: tensor<?xf32>, %i: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{has no derivative rule for a product over dynamic shapes}}
+  %r = linalg.reduce { arith.mulf } ins(%x : tensor<?xf32>)
+    outs(%i : tensor<f32>) dimensions = [0]
+  return %r : tensor<f32>
 }
 
-func.func @jvp(%x: tensor<?xf32>) -> tensor<?xf32> {
-  %r, %dr = grad.jvp @dynamic(%x) tangents(%x) wrt [0]
-      : (tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>)
-  return %dr : tensor<?xf32>
+func.func @jvp(%x: tensor<?xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %r, %dr = grad.jvp @dynamic(%x, %i) tangents(%x) wrt [0]
+      : (tensor<?xf32>, tensor<f32>, tensor<?xf32>) -> (tensor<f32>, tensor<f32>)
+  return %dr : tensor<f32>
 }
 
 // -----
@@ -179,13 +182,12 @@ func.func private @body(%x: tensor<4xf32>, %c: tensor<4xi1>) -> tensor<4xf32> {
       iterator_types = ["parallel"]
   } ins(%x, %c : tensor<4xf32>, tensor<4xi1>) outs(%x : tensor<4xf32>) {
   ^bb0(%a: f32, %b: i1, %o: f32):
-    // expected-error @below {{'scf.execute_region' op has no derivative rule}}
+    %0 = arith.truncf %a : f32 to f16
+    // expected-error @below {{'arith.bitcast' op has no derivative rule}}
     // expected-note @below {{stop the gradient in front of it, or give the op a rule}}
-    %0 = scf.execute_region -> f32 {
-      %1 = math.exp %a : f32
-      scf.yield %1 : f32
-    }
-    linalg.yield %0 : f32
+    %1 = arith.bitcast %0 : f16 to bf16
+    %2 = arith.extf %1 : bf16 to f32
+    linalg.yield %2 : f32
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }

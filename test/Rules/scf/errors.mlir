@@ -25,26 +25,24 @@ func.func @vjp(%x: tensor<4xf32>, %n: index, %ct: f32) -> tensor<4xf32> {
 
 // -----
 
-// Parallel loops have no rule.
-// expected-note @below {{requires a gradient because it depends on argument 0}}
-func.func private @f(%x: f32) -> f32 {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  %zero = arith.constant 0.0 : f32
-  // expected-error @below {{'scf.parallel' op has no derivative rule}}
-  // expected-note @below {{stop the gradient in front of it}}
-  %r = scf.parallel (%i) = (%c0) to (%c4) step (%c1) init (%zero) -> f32 {
-    scf.reduce(%x : f32) {
-    ^bb0(%a: f32, %b: f32):
-      %s = arith.addf %a, %b : f32
-      scf.reduce.return %s : f32
-    }
+// Control flow between blocks cannot be taken apart.
+func.func private @f(%x: f32, %c: i1) -> f32 {
+  // expected-error @below {{'scf.execute_region' op has no derivative rule: it has control flow between blocks}}
+  // expected-note @below {{use scf.if, scf.for or scf.while}}
+  %r = scf.execute_region -> f32 {
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    %0 = math.exp %x : f32
+    cf.br ^bb3(%0 : f32)
+  ^bb2:
+    cf.br ^bb3(%x : f32)
+  ^bb3(%1: f32):
+    scf.yield %1 : f32
   }
   return %r : f32
 }
 
-func.func @vjp(%x: f32, %ct: f32) -> f32 {
-  %r, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0] : (f32, f32) -> (f32, f32)
+func.func @vjp(%x: f32, %c: i1, %ct: f32) -> f32 {
+  %r, %dx = grad.vjp @f(%x, %c) cotangents(%ct) wrt [0] : (f32, i1, f32) -> (f32, f32)
   return %dx : f32
 }

@@ -73,3 +73,28 @@ func.func @jvp_constant(%x: tensor<2xf32>, %t: tensor<2xf32>) -> tensor<3xf32> {
       : (tensor<2xf32>, tensor<2xf32>) -> (tensor<3xf32>, tensor<3xf32>)
   return %dr : tensor<3xf32>
 }
+
+// Padding that depends on the position is a tensor of its own, with a hole.
+func.func private @computed(%x: tensor<2xf32>, %s: f32) -> tensor<4xf32> {
+  %r = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    %0 = arith.mulf %s, %s : f32
+    tensor.yield %0 : f32
+  } : tensor<2xf32> to tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @vjp_computed(
+// CHECK-SAME: %{{[^:]+}}: tensor<2xf32>, %[[S:[^:]+]]: f32, %[[CT:[^:]+]]: tensor<4xf32>
+// CHECK: %[[DX:.*]] = tensor.extract_slice %[[CT]][1] [2] [1]
+// CHECK: %[[HOLE:.*]] = tensor.insert_slice %{{.*}} into %[[CT]][1] [2] [1]
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}}iterator_types = ["reduction"]} ins(%[[HOLE]] :
+// CHECK: arith.mulf %{{.*}}, %[[S]]
+// CHECK: %[[DS:.*]] = tensor.extract %[[SUM]][]
+// CHECK: return %[[DX]], %[[DS]]
+func.func @vjp_computed(%x: tensor<2xf32>, %s: f32, %ct: tensor<4xf32>)
+    -> (tensor<2xf32>, f32) {
+  %r, %dx, %ds = grad.vjp @computed(%x, %s) cotangents(%ct) wrt [0, 1]
+      : (tensor<2xf32>, f32, tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>, f32)
+  return %dx, %ds : tensor<2xf32>, f32
+}

@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
-
-
-@dataclass(frozen=True)
-class Program:
-    """``@f`` in MLIR: takes the tensors of ``arguments``, f64 ones first, and returns one f64
-    tensor."""
-
-    name: str
-    text: str
-    reference: Callable[..., torch.Tensor]
-    arguments: tuple[torch.Tensor, ...]
-
-    @property
-    def differentiated(self) -> list[torch.Tensor]:
-        return [x for x in self.arguments if x.is_floating_point()]
+from derivatives_of import Program
 
 
 def d(*values: float) -> torch.Tensor:

@@ -80,6 +80,16 @@ ROWS = [
     unary("math.erf", torch.erf),
     unary("math.erfc", torch.erfc),
     binary("math.copysign", torch.copysign),
+    Row(
+        "math.clampf %a to [%b, %c] : f64",
+        torch.clamp,
+        ((-2.0, 2.0),) * 3,
+        (
+            (-1.0, 2.0, 1.0, 1.0, 0.0, 3.0),
+            (-1.0, 0.0, -1.0, 2.0, 1.0, 1.0),
+            (1.0, 2.0, 1.0, 0.0, 1.0, 1.0),
+        ),
+    ),
     Row("math.fma %a, %b, %c : f64", lambda a, b, c: a * b + c, ((-2.0, 2.0),) * 3),
     unary("math.floor", torch.floor),
     unary("math.ceil", torch.ceil),
@@ -192,5 +202,5 @@ def test_rule(row: Row) -> None:
 
 
 def test_every_rule_has_a_row() -> None:
-    other = {"arith.select", "arith.extf", "arith.truncf", "math.fpowi"}
+    other = {"arith.select", "arith.extf", "arith.truncf", "math.fpowi", "math.sincos"}
     assert {row.name for row in ROWS} | other == set(differentiable_ops("arith", "math"))
