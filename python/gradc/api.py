@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from . import config
+from . import capture, config
 from .backend import CompiledGraph, backend_into
 from .errors import InputError
 from .locks import waiting
@@ -61,12 +62,30 @@ def compile(fn: Callable | None = None, *, fullgraph: bool = False) -> Any:
     def residuals(index: int = -1) -> list[Saved]:
         return compiled_at(programs(), index).saved()
 
+    what = (
+        capture.one_graph("gradc.compile with fullgraph=True")
+        if fullgraph
+        else "gradc.compile can not capture the function"
+    )
     if isinstance(compiled, torch.nn.Module):
-        compiled.forward = waiting(compiled.forward)
+        compiled.forward = _translating(waiting(compiled.forward), what)
     else:
-        compiled = waiting(compiled)
+        compiled = _translating(waiting(compiled), what)
     # A compiled module forwards attributes to the module it wraps; these are its own.
     object.__setattr__(compiled, "ir", ir)
     object.__setattr__(compiled, "residuals", residuals)
     object.__setattr__(compiled, "programs", programs)
     return compiled
+
+
+def _translating(compiled: Callable, what: str) -> Callable:
+    """``compiled`` with errors of gradc in place of Dynamo's."""
+
+    @functools.wraps(compiled)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except capture.CAPTURE_ERRORS as error:
+            capture.raise_translated(error, what)
+
+    return call

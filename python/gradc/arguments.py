@@ -41,11 +41,31 @@ def check_position(fn: Callable, args: Sequence[Any], number: int) -> None:
         )
 
 
+def parameters_of(module: torch.nn.Module, where: str) -> dict[str, torch.Tensor]:
+    """The parameters that stand for ``module``, those that require a gradient, by name; ``where``
+    says in messages which argument it is."""
+    named = {
+        name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad
+    }
+    if not named:
+        raise InputError(f"{where} is a module none of whose parameters requires a gradient")
+    return named
+
+
+def user_name(name: str) -> str:
+    """The name of a parameter in the module that the user wrote: ``torch.compile`` wraps it in
+    another one."""
+    return name.replace("_orig_mod.", "")
+
+
 def check_differentiable(fn: Callable, args: Sequence[Any], numbers: Sequence[int]) -> None:
-    """Raises ``InputError`` unless the arguments ``numbers`` are pytrees of tensors that can have a
-    gradient."""
+    """Raises ``InputError`` unless the arguments ``numbers`` are modules, or pytrees of tensors
+    that can have a gradient."""
     for number in numbers:
         check_position(fn, args, number)
+        if isinstance(args[number], torch.nn.Module):
+            parameters_of(args[number], f"argument {number} of {describe(fn)}")
+            continue
         for leaf in pytree.tree_leaves(args[number]):
             check_leaf(leaf, f"argument {number} of {describe(fn)}")
 
@@ -87,15 +107,10 @@ class Roots:
     def _add(self, value: Any, where: str) -> Any:
         start = len(self.leaves)
         if isinstance(value, torch.nn.Module):
-            named = {name: p for name, p in value.named_parameters() if p.requires_grad}
-            for parameter in named.values():
-                self.leaves.append(parameter)
-                self.originals.append(parameter)
-            if not named:
-                raise InputError(
-                    f"{where} is a module none of whose parameters requires a gradient"
-                )
-            names = list(named)
+            named = parameters_of(value, where)
+            self.leaves += named.values()
+            self.originals += named.values()
+            names = [user_name(name) for name in named]
             self._rebuild.append(
                 lambda gradients: dict(
                     zip(names, gradients[start : start + len(names)], strict=True)
@@ -118,7 +133,8 @@ class Roots:
         if leaf is None:
             return None
         check_leaf(leaf, where)
-        fresh = leaf.detach().requires_grad_()
+        # Nothing outside of inference mode can write into an inference tensor: a copy is as good.
+        fresh = (leaf.clone() if leaf.is_inference() else leaf.detach()).requires_grad_()
         self.leaves.append(fresh)
         self.originals.append(leaf)
         return fresh

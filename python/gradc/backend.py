@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch.fx import GraphModule
 
-from . import bridge, config
+from . import bridge, config, recurrent
 from .compiler import Mode, Stages, build
 from .dump import dump
 from .errors import GradcError
@@ -58,6 +58,7 @@ class CompiledGraph:
         self, gm: GraphModule, example_inputs: Sequence[Any], name: str, transform: bool = False
     ) -> None:
         name_inputs(gm)
+        recurrent.note(gm)
         self.gm = gm
         self.name = name
         #: A transform's graph holds derivatives already; its own are made when they are asked for.
@@ -120,16 +121,12 @@ def under_no_grad(gm: GraphModule) -> GraphModule:
 
 def backend_into(
     graphs: list[CompiledGraph], name: str, transform: bool = False
-) -> Callable[..., CompiledGraph]:
+) -> Callable[..., Callable]:
     """A Dynamo backend that appends what it compiles to ``graphs``."""
 
-    def gradc(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> CompiledGraph:
+    def gradc(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable:
         if unknown := {key: value for key, value in options.items() if value}:
-            given = ", ".join(f"{key}={value!r}" for key, value in sorted(unknown.items()))
-            raise GradcError(
-                f"the gradc backend takes no options, got {given}",
-                hint="call torch.compile without mode= and options=",
-            )
+            return _refusing(unknown)
         graph = CompiledGraph(gm, example_inputs, name, transform)
         graphs.append(graph)
         return graph
@@ -137,7 +134,21 @@ def backend_into(
     return gradc
 
 
-def backend(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> CompiledGraph:
+def _refusing(options: dict[str, Any]) -> Callable:
+    """What a graph with unknown ``options`` is compiled to: Dynamo would wrap an error that is
+    raised while it compiles."""
+    given = ", ".join(f"{key}={value!r}" for key, value in sorted(options.items()))
+
+    def refuse(*inputs: Any) -> NoReturn:
+        raise GradcError(
+            f"the gradc backend takes no options, got {given}",
+            hint="call torch.compile without mode= and options=",
+        )
+
+    return refuse
+
+
+def backend(gm: GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable:
     """The entry point ``torch_dynamo_backends``: what ``torch.compile(fn, backend="gradc")``
     calls."""
     return backend_into([], "graph")(gm, example_inputs, **options)

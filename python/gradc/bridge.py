@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from . import derivatives
+from .errors import InputError
 from .program import Program, Tensors
 
 
@@ -27,7 +28,7 @@ class NativeFunction(torch.autograd.Function):
         everything = program.run(arguments)
         kept = program.residuals(arguments, inputs, everything)
         results = everything[: program.result_count]
-        ctx.kept = derivatives.Kept(program.tensors(arguments, inputs))
+        ctx.kept = derivatives.Kept(program.tensors(arguments, inputs), program.argument_names)
         dirty = []
         for position, k in program.mutations:
             target = inputs[position].copy_(results[k])
@@ -37,6 +38,7 @@ class NativeFunction(torch.autograd.Function):
                 results[k] = target
                 dirty.append(target)
         ctx.mark_dirty(*dirty)
+        _check_saved(program, inputs, kept)
         ctx.save_for_backward(*kept)
         ctx.mark_non_differentiable(
             *[result for k, result in enumerate(results) if k not in native.cotangents]
@@ -45,6 +47,7 @@ class NativeFunction(torch.autograd.Function):
         return tuple(results)
 
     @staticmethod
+    @torch._dynamo.disable(reason="a backward pass")
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         program: Program = ctx.program
         residuals = ctx.saved_tensors
@@ -90,6 +93,22 @@ def _pulled(ctx: Any, cotangents: Sequence[torch.Tensor | None]) -> list[torch.T
     form, roots = derivatives.form_of(program), derivatives.roots_of(program)
     values = derivatives.pull(form, roots, ctx.kept, cotangents)
     return [values[n] for n in program.native.gradients] if values else []
+
+
+def _check_saved(program: Program, inputs: Tensors, kept: Tensors) -> None:
+    """Refuses inference tensors, of which PyTorch's tape keeps none."""
+    for tensor in kept:
+        if tensor.is_inference():
+            names = [
+                spec.name
+                for spec in program.imported.inputs
+                if spec.position is not None and inputs[spec.position] is tensor
+            ]
+            name = f"`{names[0]}`" if names else "a captured tensor"
+            raise InputError(
+                f"{name} was made in inference mode, and the backward pass needs it",
+                hint="pass a clone of it, or make it outside of torch.inference_mode()",
+            )
 
 
 def _add(

@@ -16,7 +16,8 @@ import torch.utils._pytree as pytree
 
 from .api import compile as compile_function
 from .errors import InputError
-from .frontend.ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, LEAVE, SEEDS, is_floating
+from .frontend.levels import leaving
+from .frontend.ops import CUSTOM_JVP, CUSTOM_VJP, ENTER, SEEDS, is_floating
 
 
 class _Arguments:
@@ -74,10 +75,10 @@ def _pulled(name: str, fwd: Callable, bwd: Callable, args: tuple) -> Any:
             roots = [root for root, _ in found]
             gradients = [torch.zeros_like(r) if g is None else g for r, g in found]
             without = [n for n, (_, g) in enumerate(found) if g is None]
-            outputs = CUSTOM_VJP(outputs, roots, seeds, gradients, without)
+            outputs = CUSTOM_VJP(outputs, roots, seeds, gradients, name, without)
         else:
             outputs = [output.detach() for output in outputs]
-    return pytree.tree_unflatten(LEAVE(list(outputs)), spec)
+    return pytree.tree_unflatten(leaving(list(outputs), arguments.roots), spec)
 
 
 def _by_root(
@@ -138,8 +139,8 @@ def _pushed(name: str, fn: Callable, rule: Callable, args: tuple) -> Any:
             if is_floating(o)
         ]
         if seeds:
-            outputs = CUSTOM_JVP(outputs, arguments.roots, seeds, values)
-    return pytree.tree_unflatten(LEAVE(list(outputs)), spec)
+            outputs = CUSTOM_JVP(outputs, arguments.roots, seeds, values, name)
+    return pytree.tree_unflatten(leaving(list(outputs), arguments.roots), spec)
 
 
 class _Ruled:

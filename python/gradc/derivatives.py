@@ -129,9 +129,10 @@ class Kept:
     place, although the derivative may not read that one.
     """
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(self, tensors: Tensors, names: Sequence[str | None] = ()) -> None:
         self._tensors: list[torch.Tensor] | None = list(tensors)
-        self._versions = [tensor._version for tensor in tensors]
+        self._names = names
+        self._versions = [version(tensor) for tensor in tensors]
 
     def release(self) -> None:
         """Lets go of the tensors, as PyTorch does after a backward pass without
@@ -147,13 +148,22 @@ class Kept:
                 hint="pass retain_graph=True to the first backward pass",
             )
         for number in derivative.reads:
-            if self._tensors[number]._version != self._versions[number]:
+            if version(self._tensors[number]) != self._versions[number]:
+                name = self._names[number] if number < len(self._names) else None
                 raise GradcError(
-                    f"argument {number} of a function, which the derivative needs, was changed in "
-                    "place after the call, or by the function itself",
-                    hint="change a clone, or differentiate before the change",
+                    f"{f'`{name}`' if name else f'argument {number} of a function'}, which the "
+                    "derivative needs, was changed in place after the call, or by the function "
+                    "itself",
+                    hint="change a clone, or differentiate before the change; a function that "
+                    "changes it itself can return the new value instead",
                 )
         return self._tensors
+
+
+def version(tensor: torch.Tensor) -> int:
+    """What tells that ``tensor`` was changed in place; nothing does for an inference tensor, which
+    only inference mode can change."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def _derive(mlir: str, requires: frozenset[int], used: frozenset[int] | None) -> Derivative | None:
@@ -302,6 +312,7 @@ class _Node(torch.autograd.Function):
         return tuple(values)
 
     @staticmethod
+    @torch._dynamo.disable(reason="a backward pass")
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
         gradients = pull(ctx.form(), ctx.requires, ctx.kept, cotangents)
         ctx.kept.release()

@@ -14,6 +14,10 @@ _OP = re.compile(r"^'([\w.$-]+)' op (.*)", re.DOTALL)
 
 _HINTS = (
     (
+        "custom rule for reverse mode only",
+        "give the function a gradc.custom_jvp, which serves both modes",
+    ),
+    (
         "derivative rule",
         "stop the gradient with gradc.stop_gradient if none should pass, or use other ops",
     ),
@@ -36,6 +40,11 @@ def source_location(location: ir.Location) -> SourceLocation | None:
     return None
 
 
+def _in_users_words(message: str) -> str:
+    """``message`` with the user's names of functions that the frontend named (emitter.py)."""
+    return re.sub(r"'grad\.function\.\d+\.([\w.]+)'", r"`\1`", message)
+
+
 def _hint(message: str) -> str | None:
     return next((hint for key, hint in _HINTS if key in message), None)
 
@@ -47,11 +56,13 @@ def compile_error(error: ir.MLIRError, what: str) -> CompileError:
     if not failures:
         return CompileError(f"{what} failed: {error}")
     first = failures[0]
-    message, op = first.message, None
+    message, op = _in_users_words(first.message), None
     if match := _OP.match(message):
         op, message = match.groups()
     lines = [message]
     for note in first.notes:
+        if note.message.startswith("see current operation"):
+            continue
         where = source_location(note.location)
         lines.append(f"  note: {note.message}" + (f" ({where})" if where else ""))
     return CompileError(

@@ -101,7 +101,7 @@ def _capture(fn: Callable, args: tuple, kwargs: dict) -> _Graph:
         return run
 
     try:
-        with capture.capture_errors("gradc.explain"):
+        with capture.capture_errors(capture.one_graph("gradc.explain")):
             capture.compiled(backend, config.RECOMPILE_LIMIT)(fn, False, args, kwargs)
     except _Captured as captured:
         gm, kept = with_constants(captured.gm, captured.inputs)
@@ -121,6 +121,7 @@ def _take_marks(gm: GraphModule) -> list[Node]:
     for node in list(gm.graph.nodes):
         if node.op == "call_function" and node.target is capture.MARK:
             marks[node.args[1]] = node.args[0]
+            node.replace_all_uses_with(node.args[0])
             gm.graph.erase_node(node)
     gm.recompile()
     return [marks[index] for index in sorted(marks)]

@@ -31,7 +31,7 @@ class _Door:
         self._compiled = capture.captured(_call, backend, config.RECOMPILE_LIMIT)
 
     def __call__(self, body: Callable, *arguments: Any) -> Any:
-        with capture.capture_errors(self.name):
+        with capture.capture_errors(capture.one_graph(self.name)):
             return self._compiled(body, arguments)
 
     def ir(self, stage: str, index: int = -1) -> str:
@@ -83,7 +83,8 @@ def jacrev(fn: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
 
     Args:
         fn: returns a pytree of floating-point tensors, or ``(pytree, aux)`` with ``has_aux``.
-        argnums: position or positions of the differentiated arguments, pytrees of tensors.
+        argnums: position or positions of the differentiated arguments: pytrees of tensors, or
+            modules, which stand for their parameters that require a gradient.
         has_aux: ``fn`` returns something else besides.
 
     Returns:
@@ -122,8 +123,9 @@ def jvp(fn: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False)
 
     Args:
         fn: returns a pytree of tensors, or ``(pytree, aux)`` with ``has_aux``.
-        primals: tensors or pytrees of floating-point tensors, all differentiated.
-        tangents: one entry a primal, with its structure, shapes and dtypes.
+        primals: tensors, pytrees of floating-point tensors or modules, all differentiated.
+        tangents: one entry a primal, with its structure, shapes and dtypes; for a module a dict by
+            the names of its parameters that require a gradient.
 
     Returns:
         ``(output, tangent)``, with ``has_aux`` ``(output, tangent, aux)``. ``tangent`` has the
@@ -156,8 +158,8 @@ def hvp(fn: Callable, primals: tuple, tangents: tuple) -> tuple:
 
     Args:
         fn: returns a floating-point scalar.
-        primals: tensors or pytrees of floating-point tensors, all differentiated.
-        tangents: one entry a primal, with its structure, shapes and dtypes.
+        primals: tensors, pytrees of floating-point tensors or modules, all differentiated.
+        tangents: one entry a primal, as `jvp` takes them.
 
     Returns:
         ``(value, gradients, products)``; the last two are tuples with one entry a primal.

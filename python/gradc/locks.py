@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from . import recurrent
+
 #: Held while a graph is traced and compiled.
 compile_lock = threading.RLock()
 
@@ -43,12 +45,15 @@ def waiting(compiled: Callable) -> Callable:
     def call(*args: Any, **kwargs: Any) -> Any:
         kinds = (torch.is_grad_enabled(), *map(_kind, args), *map(_kind, kwargs.values()))
         if kinds not in seen:
-            with compile_lock:
+            with compile_lock, recurrent.allowed():
                 result = compiled(*args, **kwargs)
                 seen.add(kinds)
                 return result
         while True:
             try:
+                if recurrent.met():
+                    with recurrent.allowed():
+                        return compiled(*args, **kwargs)
                 return compiled(*args, **kwargs)
             except RuntimeError as error:
                 if not _refused_at_entry(error) or compile_lock._is_owned():

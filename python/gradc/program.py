@@ -15,6 +15,7 @@ import torch
 from .compiler import Mode, Native, Stages
 from .errors import GradcError, InputError, SourceLocation, UnsupportedError
 from .frontend import ImportedProgram
+from .frontend.diagnostics import is_users
 
 Tensors = Sequence[torch.Tensor]
 
@@ -29,11 +30,13 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 
-def run_native(native: Native, arguments: Tensors) -> list[torch.Tensor]:
+def run_native(
+    native: Native, arguments: Tensors, indexed: dict[SourceLocation, str] | None = None
+) -> list[torch.Tensor]:
     """Runs ``native.run`` on dense ``arguments``; returns everything that it returns, freshly
-    allocated."""
+    allocated. ``indexed`` names the ops whose index may be out of range, for messages."""
     results = [type_.empty() for type_ in native.every_result]
-    _call(native.run, _addresses(arguments), results)
+    _call(native.run, _addresses(arguments), results, indexed)
     return results
 
 
@@ -96,12 +99,12 @@ class Program:
             (spec.position, k) for k, spec in enumerate(imported.outputs) if spec.kind == "mutation"
         ]
         self.result_count = len(imported.outputs)
-        mutated = {position for position, _ in self.mutations}
+        self._mutated = {position for position, _ in self.mutations}
         # A residual that this very call overwrites has to be copied first.
         self._copied_residuals = {
             residual.number
             for residual in native.residuals
-            if residual.number >= 0 and self._sources[residual.number][0] in mutated
+            if residual.number >= 0 and self._sources[residual.number][0] in self._mutated
         }
         #: argument number -> position of the input, for gradients
         self.gradient_positions = [self._sources[n][0] for n in native.gradients]
@@ -126,11 +129,18 @@ class Program:
 
     def tensors(self, arguments: list[torch.Tensor], inputs: Tensors) -> list[torch.Tensor]:
         """One tensor an argument of ``@main``, with the history that the caller's tensors have on
-        PyTorch's tape."""
-        return [
-            argument if position is None else inputs[position]
-            for argument, (position, _, _) in zip(arguments, self._sources, strict=True)
-        ]
+        PyTorch's tape. What the call is about to overwrite is a copy, unless it has a history."""
+        kept = []
+        for argument, (position, _, _) in zip(arguments, self._sources, strict=True):
+            tensor = argument if position is None else inputs[position]
+            overwritten = position in self._mutated and not tensor.requires_grad
+            kept.append(tensor.clone() if overwritten else tensor)
+        return kept
+
+    @property
+    def argument_names(self) -> list[str | None]:
+        """What the user calls the arguments of ``@main``."""
+        return [spec.name for spec in self.imported.inputs]
 
     def _check_overlap(self, inputs: Tensors) -> None:
         """Refuses inputs that share memory with one that is written: the program treats them as
@@ -147,7 +157,7 @@ class Program:
 
     def run(self, arguments: Tensors, extra: Tensors = ()) -> list[torch.Tensor]:
         """Runs the native function; returns everything that it returns, freshly allocated."""
-        return run_native(self.native, [*arguments, *extra])
+        return run_native(self.native, [*arguments, *extra], self.imported.indexed)
 
     def residuals(
         self, arguments: list[torch.Tensor], inputs: Tensors, results: Tensors
@@ -202,7 +212,7 @@ class Program:
         """
         arguments = [dense(tensor) for tensor in (*residuals, *self.seeds(cotangents))]
         gradients = [type_.empty() for type_ in self.native.gradient_types]
-        _call(self.native.backward, _addresses(arguments), gradients)
+        _call(self.native.backward, _addresses(arguments), gradients, self.imported.indexed)
         return gradients
 
     def seeds(self, cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
@@ -246,8 +256,29 @@ class Program:
                     inputs[position].copy_(results[k])
 
 
-def _call(function: Any, inputs: list[int], results: Tensors) -> None:
+def _call(
+    function: Any,
+    inputs: list[int],
+    results: Tensors,
+    indexed: dict[SourceLocation, str] | None,
+) -> None:
     try:
         function(inputs, _addresses(results))
     except RuntimeError as error:
-        raise GradcError(str(error)) from error
+        raise _failed(str(error), indexed or {}) from error
+
+
+def _failed(text: str, indexed: dict[SourceLocation, str]) -> GradcError:
+    """A failed assertion: its message, and on a second line the source line that it comes from."""
+    message, _, place = text.partition("\n")
+    file, _, line = place.rpartition(":")
+    where = SourceLocation(file, int(line)) if line.isdigit() and is_users(file) else None
+    if "index" not in message:
+        return GradcError(message, location=where)
+    return GradcError(
+        message,
+        op=indexed.get(where, "indexing"),
+        location=where,
+        hint="an index has to be below the size of its dimension, and not below 0 or, where "
+        "PyTorch counts from the end, minus that size",
+    )

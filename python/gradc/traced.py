@@ -14,8 +14,11 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch.nn.utils.stateless import _reparametrize_module
 
-from .frontend.ops import ENTER, LEAVE, PULL, PUSH, is_floating
+from .arguments import user_name
+from .frontend.levels import leaving
+from .frontend.ops import ENTER, PULL, PUSH, is_floating
 
 # What is raised here is raised under Dynamo, which knows Python's own exceptions only; capture.py
 # makes an InputError of it.
@@ -45,7 +48,7 @@ class Level:
             return [_zeros(root, rows) for root in self.roots]
         with torch.enable_grad():
             gradients = PULL(self.outputs, self.roots, list(cotangents), rows)
-        return LEAVE(gradients)
+        return leaving(gradients, self.roots)
 
     def tangents(self, tangents: Sequence[torch.Tensor], rows: int = -1) -> list[torch.Tensor]:
         """One tangent an entry of ``outputs``."""
@@ -53,13 +56,13 @@ class Level:
             return []
         with torch.enable_grad():
             pushed = PUSH(self.outputs, self.roots, list(tangents), rows)
-        return LEAVE(pushed)
+        return leaving(pushed, self.roots)
 
     def left(self, tree: Any) -> Any:
         """``tree`` as it looks outside the level."""
         leaves, spec = pytree.tree_flatten(tree)
         inside = [leaf for leaf in leaves if is_floating(leaf)]
-        outside = iter(LEAVE(inside) if inside else [])
+        outside = iter(leaving(inside, self.roots) if inside else [])
         return pytree.tree_unflatten(
             [next(outside) if is_floating(leaf) else leaf for leaf in leaves], spec
         )
@@ -69,21 +72,49 @@ class Level:
         return self.left(pytree.tree_unflatten(self.results, self.spec))
 
 
+def _entered(value: Any) -> Any:
+    """What is differentiated of an argument: for a module, its parameters."""
+    if not isinstance(value, torch.nn.Module):
+        return value
+    return {
+        user_name(name): parameter
+        for name, parameter in value.named_parameters()
+        if parameter.requires_grad
+    }
+
+
+def _call(
+    fn: Callable, args: Sequence[Any], kwargs: dict, modules: Sequence[tuple[torch.nn.Module, dict]]
+) -> Any:
+    """``fn(*args, **kwargs)`` with the given tensors in place of the parameters of ``modules`` that
+    require a gradient."""
+    if not modules:
+        return fn(*args, **kwargs)
+    module, values = modules[0]
+    names = [name for name, parameter in module.named_parameters() if parameter.requires_grad]
+    given = dict(zip(names, values.values(), strict=True))
+    with _reparametrize_module(module, given, tie_weights=True):
+        return _call(fn, args, kwargs, modules[1:])
+
+
 def _evaluate(
     name: str, fn: Callable, args: tuple, kwargs: dict, argnums: Sequence[int], has_aux: bool
 ) -> Level:
     # The object is made when all is there: Dynamo forgets what control flow inside ``fn`` finds
     # half made.
-    leaves, structure = pytree.tree_flatten([args[n] for n in argnums])
+    leaves, structure = pytree.tree_flatten([_entered(args[n]) for n in argnums])
     for leaf in leaves:
         _check_leaf(name, leaf)
     with torch.enable_grad():
         roots = ENTER(leaves)
         chosen = pytree.tree_unflatten(roots, structure)
-        entered = list(args)
+        entered, modules = list(args), []
         for number, value in zip(argnums, chosen, strict=True):
-            entered[number] = value
-        result = fn(*entered, **kwargs)
+            if isinstance(args[number], torch.nn.Module):
+                modules.append((args[number], value))
+            else:
+                entered[number] = value
+        result = _call(fn, entered, kwargs, modules)
     aux: Any = None
     if has_aux:
         if not (isinstance(result, tuple) and len(result) == 2):
@@ -152,31 +183,61 @@ def vjp(fn: Callable, primals: tuple, has_aux: bool) -> tuple:
                 f"gradc.vjp: the cotangent has {len(given)} tensors, the output has "
                 f"{len(level.results)}"
             )
-        seeds = [_seed(g, r) for g, r in zip(given, level.results, strict=True) if is_floating(r)]
+        seeds = [
+            _seed(f"gradc.vjp: cotangent {index}", cotangent, result, "the output")
+            for index, (cotangent, result) in enumerate(zip(given, level.results, strict=True))
+            if is_floating(result)
+        ]
         return tuple(pytree.tree_unflatten(level.gradients(seeds), level.structure))
 
     value = level.value()
     return (value, pullback, level.left(level.aux)) if has_aux else (value, pullback)
 
 
-def _seed(given: Any, result: torch.Tensor) -> torch.Tensor:
+def _seed(what: str, given: Any, result: torch.Tensor, of: str) -> torch.Tensor:
+    """``given``, the cotangent or tangent called ``what`` of the value ``of``; None for zeros."""
     if given is None:
         return torch.zeros_like(result)
+    if not isinstance(given, torch.Tensor):
+        raise ValueError(f"{what} is a {type(given).__name__}, it has to be a tensor")
     if given.shape != result.shape or given.dtype != result.dtype:
         raise ValueError(
-            f"a cotangent or tangent is {given.dtype}{list(given.shape)}, its value is "
+            f"{what} is {given.dtype}{list(given.shape)}, {of} is "
             f"{result.dtype}{list(result.shape)}"
         )
     return given
 
 
-def jvp(fn: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
+def _tangents(name: str, primals: tuple, tangents: tuple) -> list[torch.Tensor]:
+    """One tangent a differentiated tensor of ``primals``, with their structure."""
+    flat = []
+    for number, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
+        entered = _entered(primal)
+        if isinstance(primal, torch.nn.Module) and isinstance(tangent, dict):
+            if set(tangent) != set(entered):
+                raise ValueError(
+                    f"{name}: tangent {number} has entries {sorted(tangent)}; the parameters "
+                    f"are {sorted(entered)}"
+                )
+            tangent = {name: tangent[name] for name in entered}
+        leaves, structure = pytree.tree_flatten(entered)
+        given, found = pytree.tree_flatten(tangent)
+        if structure != found:
+            raise ValueError(
+                f"{name}: tangent {number} does not have the structure of primal {number}"
+            )
+        for value, leaf in zip(given, leaves, strict=True):
+            _check_leaf(name, leaf)
+            flat.append(_seed(f"{name}: tangent {number}", value, leaf, f"primal {number}"))
+    return flat
+
+
+def jvp(
+    fn: Callable, primals: tuple, tangents: tuple, has_aux: bool, name: str = "gradc.jvp"
+) -> tuple:
     """What `gradc.jvp` returns."""
-    given, structure = pytree.tree_flatten(list(tangents))
-    level = _evaluate("gradc.jvp", fn, primals, {}, tuple(range(len(primals))), has_aux)
-    if structure != level.structure:
-        raise ValueError("gradc.jvp: tangents have to have the structure of the primals")
-    seeds = [_seed(g, r) for g, r in zip(given, level.roots, strict=True)]
+    seeds = _tangents(name, primals, tangents)
+    level = _evaluate(name, fn, primals, {}, tuple(range(len(primals))), has_aux)
     pushed = iter(level.tangents(seeds))
     # An integer result has no tangent: zeros of its own dtype stand for it.
     flat = [next(pushed) if is_floating(r) else torch.zeros_like(r) for r in level.results]
@@ -284,5 +345,5 @@ def hvp(fn: Callable, primals: tuple, tangents: tuple) -> Any:
     def gradient(*args: Any) -> Any:
         return value_and_grad("gradc.hvp", fn, numbers, False, args, {})
 
-    (value, grads), (_, products) = jvp(gradient, primals, tangents, False)
+    (value, grads), (_, products) = jvp(gradient, primals, tangents, False, "gradc.hvp")
     return value, grads, products

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from . import capture, config, derivatives
+from . import capture, config, derivatives, recurrent
 from .arguments import Roots, describe
 from .backend import compile_graph
 from .compiler import Mode
@@ -43,6 +43,7 @@ class TransformedGraph:
 
     def __init__(self, owner: Transform, gm: GraphModule) -> None:
         name_inputs(gm)
+        recurrent.note(gm)
         self.marks = capture.split_marks(gm)
         self.owner = owner
         self.program: Program | None = None
@@ -166,11 +167,11 @@ class TransformedGraph:
         if not program.differentiable:
             return lambda cotangents: [None] * len(self.positions)
         kept = [residual.detach() for residual in program.residuals(arguments, inputs, results)]
-        versions = [residual._version for residual in kept]
+        versions = [derivatives.version(residual) for residual in kept]
         form, roots = derivatives.form_of(program), derivatives.roots_of(program)
 
         def pullback(cotangents: Sequence[torch.Tensor | None]) -> list[torch.Tensor | None]:
-            if [residual._version for residual in kept] != versions:
+            if [derivatives.version(residual) for residual in kept] != versions:
                 raise GradcError(
                     f"a tensor that the gradient of {describe(self.owner.fn)} needs "
                     "was changed in place after the call",
@@ -216,7 +217,7 @@ class Transform:
             with (
                 torch.inference_mode(False),
                 torch.enable_grad(),
-                capture.capture_errors(self.name),
+                capture.capture_errors(capture.one_graph(self.name)),
             ):
                 result = self._compiled(fn, self.has_aux, request.roots.args, kwargs)
         finally:

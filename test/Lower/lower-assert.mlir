@@ -1,6 +1,6 @@
 // RUN: gradc-opt %s --grad-lower-assert | FileCheck %s
 
-// CHECK: llvm.mlir.global internal constant @[[TEXT:.*]]("out of range\00")
+// CHECK: llvm.mlir.global internal constant @[[TEXT:.*]]("out of range\0A{{.*}}lower-assert.mlir:14\00")
 // CHECK: llvm.func @gradc_rt_fail(!llvm.ptr) attributes {passthrough = ["noreturn", "cold"]}
 // CHECK-LABEL: func @f
 // CHECK-SAME: (%[[C:.*]]: i1)

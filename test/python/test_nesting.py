@@ -220,7 +220,7 @@ def test_jvp_rejects_what_does_not_match(double):
     x = double(3)
     with pytest.raises(gradc.InputError, match="1 primals, but 2 tangents"):
         gradc.jvp(torch.sin, (x,), (x, x))
-    with pytest.raises(gradc.InputError, match="cotangent or tangent"):
+    with pytest.raises(gradc.InputError, match=r"tangent 0 is .*\[2\], primal 0 is"):
         gradc.jvp(torch.sin, (x,), (double(2),))
     with pytest.raises(gradc.InputError, match="int64"):
         gradc.jvp(torch.sin, (torch.arange(3),), (x,))

@@ -12,6 +12,20 @@ namespace mlir::grad {
 using namespace mlir;
 
 namespace {
+/// The first file and line in `loc`, as "file:line"; empty if there is none.
+std::string sourceLine(Location loc) {
+  std::string found;
+  loc->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColLoc>(part);
+    if (!place || place.getLine() == 0)
+      return WalkResult::advance();
+    found = (place.getFilename().getValue() + ":" + Twine(place.getLine()))
+                .str();
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
 struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
   void runOnOperation() override {
     SmallVector<cf::AssertOp> ops;
@@ -29,7 +43,11 @@ struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
                                pointer, LLVM::LLVMVoidType::get(&getContext()));
     (*fail)->setAttr("passthrough",
                      builder.getStrArrayAttr({"noreturn", "cold"}));
-    LLVM::GlobalOp message = getMessage(op.getMsg(), loc);
+    // The line of the source is a second line of the message.
+    std::string text = op.getMsg().str();
+    if (std::string place = sourceLine(loc); !place.empty())
+      text += "\n" + place;
+    LLVM::GlobalOp message = getMessage(text, loc);
 
     Block *block = op->getBlock();
     Block *rest = block->splitBlock(op);
@@ -39,8 +57,8 @@ struct LowerAssertPass : grad::impl::LowerAssertPassBase<LowerAssertPass> {
     cf::CondBranchOp::create(builder, loc, op.getArg(), rest, ValueRange(),
                              failure, ValueRange());
     builder.setInsertionPointToStart(failure);
-    Value text = LLVM::AddressOfOp::create(builder, loc, message);
-    LLVM::CallOp::create(builder, loc, *fail, text);
+    Value address = LLVM::AddressOfOp::create(builder, loc, message);
+    LLVM::CallOp::create(builder, loc, *fail, address);
     LLVM::UnreachableOp::create(builder, loc);
     op.erase();
   }

@@ -81,6 +81,7 @@ def expand(
                 [root for root, _ in pairs],
                 seeds,
                 [gradient for _, gradient in pairs],
+                "torch.autograd.Function",
                 without,
             )
             for k, value in zip(live, ruled, strict=True):

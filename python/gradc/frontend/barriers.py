@@ -25,7 +25,17 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
-from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, PATHS, PROBE, STOP, VALUE_OF, is_floating
+from .ops import (
+    ENTER,
+    ENTER_CHECKPOINT,
+    LEAVE_CHECKPOINT,
+    PATHS,
+    PROBE,
+    ROWS,
+    STOP,
+    VALUE_OF,
+    is_floating,
+)
 from .views import View, chain
 
 aten = torch.ops.aten
@@ -161,6 +171,7 @@ class _Marker:
         self.carrying: set[int] = set()  # storages some gradient flows into
         self.alive: list[Any] = []  # storages are known by address: none may be freed and reused
         self.entered: set[int] = set()  # storages of the inputs of checkpoints
+        self.roots: set[int] = set()  # storages of the arguments of levels and of mapped functions
 
     def run(self) -> Marked:
         marked: Marked | None = None
@@ -226,6 +237,7 @@ class _Marker:
             self._probe(node)
             return
         written = self._written(node)
+        self._check_roots(node, written)
         if len(written) == 1 and isinstance(written[0], Node):
             self._in_place(node, written[0])
             return
@@ -251,6 +263,20 @@ class _Marker:
             force = torch.is_grad_enabled() and not any(map(_has_path, outputs))
             new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
         self._bind(node, value, new)
+        if node.target in (ENTER, ROWS):
+            self.roots.update(map(_storage, outputs))
+
+    def _check_roots(self, node: Node, written: list[Node]) -> None:
+        """A write into the argument of a function would be lost outside of it, and what the
+        function is differentiated for would no longer be the argument."""
+        if any(_storage(self.eager[n]) in self.roots for n in written if isinstance(n, Node)):
+            raise UnsupportedError(
+                "writes in place to an argument of a function that is differentiated, mapped, or "
+                "has a derivative rule",
+                op=op_name(node),
+                location=location_of(node),
+                hint="write into a copy: x = x.clone()",
+            )
 
     def _check_strides(self, node: Node) -> None:
         """A strided view means memory; only what lies there in logical order is known later on."""

@@ -17,7 +17,11 @@ from .diagnostics import location_of, op_name
 from .nested import nested_of, placeholders_of
 from .ops import ENTER_CHECKPOINT, LEAVE_CHECKPOINT, STOP, VALUE_OF, is_floating
 
-_WAY_OUT = "detach the value (x.detach()) if no gradient is wanted through it"
+_WAY_OUT = (
+    "detach the value (x.detach()) if no gradient is wanted through it; give the function a "
+    "derivative with gradc.custom_vjp or gradc.custom_jvp; or call it outside, where PyTorch's "
+    "tape connects it with compiled functions"
+)
 
 #: What decompositions, outlined ops and rules implement; docs/reference/conventions.md is made from
 #: it.

@@ -11,15 +11,23 @@ from torch.fx import Node
 from ..errors import SourceLocation
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-# Frames inside torch say nothing to the user; the innermost frame outside is the line they wrote.
-_TORCH = os.path.dirname(torch.__file__) + os.sep
+# Frames inside torch and this package say nothing to the user; the innermost frame outside is the
+# line they wrote. The demo is a user.
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_OWN = (os.path.dirname(torch.__file__) + os.sep, _PACKAGE)
+_DEMO = _PACKAGE + "demo.py"
+
+
+def is_users(file: str) -> bool:
+    """Whether ``file`` is source that the user wrote or chose to run."""
+    return file == _DEMO or not file.startswith(_OWN)
 
 
 def location_of(node: Node) -> SourceLocation | None:
     """The innermost line of user code that made ``node``, or None if it carries no trace."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
-    own = [frame for frame in frames if not frame[0].startswith(_TORCH)] or frames
-    return SourceLocation(own[-1][0], int(own[-1][1])) if own else None
+    users = [frame for frame in frames if is_users(frame[0])] or frames
+    return SourceLocation(users[-1][0], int(users[-1][1])) if users else None
 
 
 def origin(node: Node) -> str:

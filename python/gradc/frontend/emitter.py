@@ -8,6 +8,7 @@ lowered. One op a line, so a complaint of the parser can be traced to its node.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,10 +202,12 @@ def _emit_call(w: _Writer, node: Node) -> None:
     _emit_aten(w, node)
 
 
-def _written(module: _Module, graph: Graph) -> str:
-    """The name of the function of ``graph``, which is written when it is first needed."""
+def _written(module: _Module, graph: Graph, name: str = "") -> str:
+    """The name of the function of ``graph``, which is written when it is first needed. It ends in
+    the user's ``name``, if there is one."""
     if graph not in module.written:
-        module.written[graph] = f"grad.function.{len(module.written)}"
+        words = re.sub(r"[^\w.]+", "_", name.rsplit("<locals>.")[-1]).strip("_")
+        module.written[graph] = f"grad.function.{len(module.written)}" + f".{words}" * bool(words)
         names = [node.name for node in placeholders_of(graph)]
         _emit_function(module, module.written[graph], graph, results_of(graph), names)
     return module.written[graph]
@@ -214,7 +217,8 @@ def _emit_nested(w: _Writer, node: Node, inner: Nested) -> None:
     """A call of the function of ``inner``, or of a declaration that stands for a transform of
     it."""
     module = w.module
-    function, *rule = [_written(module, graph) for graph in (inner.graph, *inner.rule)]
+    function = _written(module, inner.graph, inner.name)
+    rule = [_written(module, graph) for graph in inner.rule]
     if inner.other is not None:
         rule = [_written(module, inner.other)]
     name = f"grad.transform.{len(module.declarations)}"

@@ -2,8 +2,9 @@
 
 ``prepare`` returns a copy of the graph in which inference mode is a grad-mode switch, ``x.data`` is
 a detach, checkpointed parts are inlined, with marks (checkpoints.py), custom autograd functions are
-written out with their rule and control flow with its subgraphs. Hooks and other higher-order ops
-raise ``UnsupportedError``.
+written out with their rule, control flow with its subgraphs, and the levels of ``torch.func`` as
+those of gradc's transforms (functorch.py). Hooks and other higher-order ops raise
+``UnsupportedError``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
-from . import checkpoints
+from . import checkpoints, functorch
 from .autograd_function import expand
 from .control import expand_cond, expand_while
 from .diagnostics import location_of
@@ -48,7 +49,9 @@ def prepare(gm: GraphModule) -> GraphModule:
 
 
 def _visit(gm: GraphModule, node: Node) -> None:
-    if node.op == "call_function":
+    if functorch.is_level_op(node):
+        functorch.rewrite(gm, node, _mode_before(gm, node))
+    elif node.op == "call_function":
         _function(gm, node)
     elif node.op == "call_method" and node.target in ("item", "tolist"):
         raise UnsupportedError(

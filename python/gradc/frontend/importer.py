@@ -24,7 +24,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import Graph, GraphModule, Node
 
-from ..errors import CaptureError, GradcError, UnsupportedError
+from ..errors import CaptureError, GradcError, SourceLocation, UnsupportedError
 from . import checkpoints, conventions, randomness
 from .barriers import Marked, SharedCheckpoint, mark
 from .constants import fold_constants
@@ -51,6 +51,7 @@ class Traced:
     outputs: list[OutputSpec]
     marked: Marked
     positions: list[int]
+    indexed: dict[SourceLocation, str]
 
 
 def import_graph(
@@ -107,6 +108,7 @@ def _import(
         grad_mode=marked.grad_mode,
         timings=clock.laps,
         nodes={number: origin(node) for number, node in emitted.ordinals.items()},
+        indexed=traced.indexed,
     )
 
 
@@ -155,7 +157,27 @@ def trace_program(
     results, outputs = _outputs(functional.graph, marked, positions)
     _check_overlap(tensors, positions, outputs)
     clock.lap("decompose")
-    return Traced(functional, inputs, results, outputs, marked, positions)
+    return Traced(functional, inputs, results, outputs, marked, positions, _indexed(pre))
+
+
+# fmt: off
+_INDEXING = frozenset("""
+    cross_entropy_loss embedding embedding_bag gather index index_add index_copy index_fill
+    index_put index_select nll_loss nll_loss_nd nll_loss2d put scatter scatter_add take
+    take_along_dim
+""".split())
+# fmt: on
+
+
+def _indexed(pre: GraphModule) -> dict[SourceLocation, str]:
+    """By source line, the op that reads or writes at computed positions."""
+    found: dict[SourceLocation, str] = {}
+    for node in pre.graph.nodes:
+        packet = getattr(node.target, "overloadpacket", None)
+        name = packet.__name__.rstrip("_") if packet is not None else None
+        if name in _INDEXING and (where := location_of(node)) is not None:
+            found[where] = op_name(node)
+    return found
 
 
 def _as_called(tensors: list[torch.Tensor], mode: FakeTensorMode) -> list[torch.Tensor]:

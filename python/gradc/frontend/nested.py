@@ -29,9 +29,11 @@ from .ops import (
     ENTER,
     LEAVE,
     LOOP,
+    MAP,
     PULL,
     PUSH,
     REGION,
+    ROWS,
     SEEDS,
     STOP,
 )
@@ -48,13 +50,17 @@ def nested(*operands: Any) -> Any:
 class Nested:
     """A function with a graph of its own and what is done with it.
 
-    * ``kind``: ``"call"``, ``"vjp"``, ``"jvp"``, ``"if"`` or ``"while"``.
+    * ``kind``: ``"call"``, ``"vjp"``, ``"jvp"``, ``"map"``, ``"if"`` or ``"while"``.
     * ``rule``: functions that are the derivative of this one: a single one is a JVP rule, two are
       the forward and the backward function of a VJP rule.
     * ``without``: the arguments to which the rule gives no gradient, by number.
+    * ``name``: what the user calls a function with a rule.
     * ``wrt``: the placeholders that are differentiated, by number.
     * ``rows``: length of the leading dimension that the cotangents or tangents have in addition, or
       -1. With rows only the derivatives are results, each with that dimension.
+
+    A ``"map"`` calls the function once a row of its first ``roots`` operands, which have that
+    leading dimension in addition, as the results have.
 
     Control flow has an ``other`` function. An ``"if"`` takes the predicate, the operands of
     ``graph`` and those of ``other``, and runs one of the two. A ``"while"`` takes the first
@@ -74,6 +80,7 @@ class Nested:
     without: tuple[int, ...] = ()
     other: Graph | None = None
     roots: int = 0
+    name: str = ""
 
 
 def placeholders_of(graph: Graph) -> list[Node]:
@@ -206,7 +213,7 @@ def _function(
 
 def _outline_rule(graph: Graph, node: Node) -> None:
     """A function with a rule of its own, and its call."""
-    outputs, roots, seeds, derivatives, *without = node.args
+    outputs, roots, seeds, derivatives, name, *without = node.args
     late = _descendants(graph, seeds)
     body = _between(graph, roots, outputs)
     if node.target is CUSTOM_JVP:
@@ -232,7 +239,9 @@ def _outline_rule(graph: Graph, node: Node) -> None:
         call = graph.call_function(nested, (*roots, *stopped))
     _fill(rules, roots, read, seeds, node.target is CUSTOM_JVP)
     call.meta = {**node.meta, "val": [output.meta["val"] for output in outputs]}
-    call.meta[META] = Nested("call", primal.graph, [], rule=tuple(rules), without=tuple(*without))
+    call.meta[META] = Nested(
+        "call", primal.graph, [], rule=tuple(rules), without=tuple(*without), name=name
+    )
     for user in list(node.users):
         _pick(graph, user, call, user.args[1])
     graph.erase_node(node)
@@ -256,13 +265,29 @@ def _outline_loop(graph: Graph, node: Node) -> None:
     _put(graph, node, operands, what)
 
 
-def _branch(graph: Graph, node: Node, roots: list[Node], outputs: list[Node]) -> _Function:
+def _outline_map(graph: Graph, node: Node) -> None:
+    outputs, roots, rows = node.args
+    function = _branch(graph, node, roots, outputs, "in a function that is mapped over rows")
+    what = Nested("map", function.graph, [], rows, roots=len(roots))
+    # The rows are what only the function knows; the call takes what they are the rows of.
+    whole = [root.args[0].args[0][root.args[1]] for root in roots]
+    _put(graph, node, [*whole, *function.read], what)
+    _sort(graph)
+
+
+def _branch(
+    graph: Graph,
+    node: Node,
+    roots: list[Node],
+    outputs: list[Node],
+    where: str = "under control flow",
+) -> _Function:
     function = _function(_between(graph, roots, outputs), roots, outputs)
     if any(
         value.op == "placeholder" and value.name.startswith("random_") for value in function.read
     ):
         raise UnsupportedError(
-            "draws random numbers under control flow",
+            f"draws random numbers {where}",
             location=location_of(node),
             hint="draw before it and pass the numbers in",
         )
@@ -331,13 +356,14 @@ _OUTLINE = {
     CUSTOM_JVP: _outline_rule,
     CHOOSE: _outline_choice,
     LOOP: _outline_loop,
+    MAP: _outline_map,
 }
 
 
 def _dissolve(graph: Graph) -> None:
     """Drops the boundaries of levels, which have no meaning once the transforms are outlined."""
     for node in list(graph.nodes):
-        if node.target in (ENTER, LEAVE, SEEDS, REGION):
+        if node.target in (ENTER, LEAVE, SEEDS, REGION, ROWS):
             for user in list(node.users):
                 user.replace_all_uses_with(node.args[0][user.args[1]])
                 graph.erase_node(user)

@@ -17,13 +17,20 @@ A transform inside a captured function is written with four more:
 * ``gradc::leave(values)``: values that leave the level. A gradient mode around the transform
   applies to them, not to what is inside.
 
+A function that is mapped over rows is written with two:
+
+* ``gradc::rows(xs)``: what stands for a row of the ``xs``, along their leading dimension.
+* ``gradc::map(outputs, roots, rows)``: the ``outputs`` for every row of the ``roots``, which
+  ``rows`` made, along a new leading dimension of length ``rows``.
+
 A derivative rule of the user's is written between ``enter`` and one of
 
-* ``gradc::custom_vjp(outputs, roots, seeds, gradients, without)``: the ``outputs`` of ops on the
-  ``roots``, whose cotangents ``seeds`` (made by ``gradc::seeds``) lead to ``gradients`` of the
-  roots. Those of the roots numbered in ``without`` are zeros that stand for None.
-* ``gradc::custom_jvp(outputs, roots, seeds, results)``: likewise with tangents of the roots, which
-  lead to ``results``, the outputs once more and then their tangents.
+* ``gradc::custom_vjp(outputs, roots, seeds, gradients, name, without)``: the ``outputs`` of ops on
+  the ``roots``, whose cotangents ``seeds`` (made by ``gradc::seeds``) lead to ``gradients`` of the
+  roots. ``name`` is what the user calls the function. Gradients of the roots numbered in
+  ``without`` are zeros that stand for None.
+* ``gradc::custom_jvp(outputs, roots, seeds, results, name)``: likewise with tangents of the roots,
+  which lead to ``results``, the outputs once more and then their tangents.
 
 Control flow is written with
 
@@ -49,6 +56,8 @@ import torch
 Tensors = Sequence[torch.Tensor]
 
 _library = torch.library.Library("gradc", "DEF")
+#: Adds a kernel to one of the ops: its name, the function, the dispatch key.
+IMPLEMENT = _library.impl
 
 
 def is_floating(value: Any) -> bool:
@@ -100,17 +109,28 @@ PUSH = define(
     _uncaptured,
     lambda outputs, roots, tangents, rows: _with_rows(outputs, rows),
 )
+ROWS = define(
+    "rows(Tensor[] xs) -> Tensor[]",
+    _uncaptured,
+    lambda xs: [x.new_empty(x.shape[1:]) for x in xs],
+)
+MAP = define(
+    "map(Tensor[] outputs, Tensor[] roots, int rows) -> Tensor[]",
+    _uncaptured,
+    lambda outputs, roots, rows: _with_rows(outputs, rows),
+)
 SEEDS = define("seeds(Tensor[] like) -> Tensor[]", _uncaptured, _fresh)
 CUSTOM_VJP = define(
-    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients,"
+    "custom_vjp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] gradients, str name,"
     " int[] without) -> Tensor[]",
     _uncaptured,
-    lambda outputs, roots, seeds, gradients, without: _fresh(outputs),
+    lambda outputs, roots, seeds, gradients, name, without: _fresh(outputs),
 )
 CUSTOM_JVP = define(
-    "custom_jvp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] results) -> Tensor[]",
+    "custom_jvp(Tensor[] outputs, Tensor[] roots, Tensor[] seeds, Tensor[] results, str name)"
+    " -> Tensor[]",
     _uncaptured,
-    lambda outputs, roots, seeds, results: _fresh(outputs),
+    lambda outputs, roots, seeds, results, name: _fresh(outputs),
 )
 ENTER_CHECKPOINT = define(
     "enter_checkpoint(Tensor x, int id, str policy) -> Tensor",
@@ -192,6 +212,10 @@ PATHS: dict[Any, Callable] = {
     CHOOSE: _chosen,
     LOOP: lambda roots, predicate, next: _on_path(
         [x.detach() for x in next], _connection(roots, next)
+    ),
+    ROWS: lambda xs: [x[0].clone() for x in xs],
+    MAP: lambda outputs, roots, rows: _on_path(
+        _with_rows(outputs, rows), _connection(outputs, roots)
     ),
     CUSTOM_VJP: _ruled,
     CUSTOM_JVP: _ruled,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from ..errors import SourceLocation
 from .views import View
 
 
@@ -61,6 +62,7 @@ class ImportedProgram:
     * ``timings``: seconds spent in each stage.
     * ``nodes``: column of a location -> name of the node of the Dynamo graph that the op comes
       from.
+    * ``indexed``: file and line -> the op there that reads or writes at computed positions.
     """
 
     mlir: str
@@ -74,3 +76,4 @@ class ImportedProgram:
     grad_mode: bool | None = None
     timings: dict[str, float] = field(default_factory=dict)
     nodes: dict[int, str] = field(default_factory=dict)
+    indexed: dict[SourceLocation, str] = field(default_factory=dict)

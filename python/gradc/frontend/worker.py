@@ -187,6 +187,8 @@ def _transform(
             operands=operands,
             attributes={"callee": ir.FlatSymbolRefAttr.get(spec["function"])},
         )
+    if spec["kind"] == "map":
+        return _mapped(ir, spec["function"], operands, list(range(spec["roots"])), rows, types)
     if rows < 0:
         return _derivative(ir, spec, operands, types)
     # One row's derivative is a function of its own, mapped over the rows.
@@ -208,14 +210,20 @@ def _transform(
     with ir.InsertionPoint(block):
         inner = _derivative(ir, spec, list(block.arguments), [*plain, *results])
         ir.Operation.create("func.return", operands=list(inner.results)[len(plain) :])
+    return _mapped(ir, row, operands, list(range(count, len(operands))), rows, types)
+
+
+def _mapped(
+    ir: Any, callee: str, operands: list[Any], batched: list[int], size: int, types: list[Any]
+) -> Any:
     return ir.Operation.create(
         "grad.vmap",
         results=types,
         operands=operands,
         attributes={
-            "callee": ir.FlatSymbolRefAttr.get(row),
-            "batched": ir.DenseI64ArrayAttr.get(list(range(count, len(operands)))),
-            "size": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), rows),
+            "callee": ir.FlatSymbolRefAttr.get(callee),
+            "batched": ir.DenseI64ArrayAttr.get(batched),
+            "size": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size),
         },
     )
 
