@@ -3,6 +3,7 @@
 #include "CAPI/Runtime.h"
 
 #include "Runtime/Executable.h"
+#include "Runtime/ThreadPool.h"
 #include "mlir/CAPI/IR.h"
 #include <cstring>
 
@@ -20,6 +21,8 @@ char *gradcLoadBlas(const char *path) {
   std::string error = gradc::loadBlas(path);
   return error.empty() ? nullptr : strdup(error.c_str());
 }
+
+void gradcSetThreadBudget(int64_t threads) { gradc::setThreadBudget(threads); }
 
 GradcExecutable *gradcExecutableCreate(MlirModule module, int optLevel,
                                        char **error) {

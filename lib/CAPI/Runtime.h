@@ -27,6 +27,10 @@ typedef struct GradcTensorType {
 /// Uses the OpenBLAS at `path` for matrix products. Returns null or an error.
 char *gradcLoadBlas(const char *path);
 
+/// How many threads the calls of this thread may use from now on; 0 for as
+/// many as there are CPUs.
+void gradcSetThreadBudget(int64_t threads);
+
 /// Compiles a module that `grad-to-llvm-cpu` lowered; null on error.
 GradcExecutable *gradcExecutableCreate(MlirModule module, int optLevel,
                                        char **error);

@@ -22,9 +22,15 @@ inline constexpr llvm::StringLiteral kInputsAttr = "gradc.inputs";
 inline constexpr llvm::StringLiteral kOutputsAttr = "gradc.outputs";
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "gradc.arena_bytes";
 
+/// Of a loop with independent iterations: how many are worth a thread.
+inline constexpr llvm::StringLiteral kGrainAttr = "gradc.grain";
+/// Of a kernel on a range of such a loop: size of the loop, and grain.
+inline constexpr llvm::StringLiteral kParallelAttr = "gradc.parallel";
+
 /// Prefixes of the symbols of compiled functions.
 inline constexpr llvm::StringLiteral kBodyPrefix = "gradc.body.";
 inline constexpr llvm::StringLiteral kEntryPrefix = "gradc.entry.";
+inline constexpr llvm::StringLiteral kKernelPrefix = "gradc.kernel.";
 
 } // namespace mlir::grad
 

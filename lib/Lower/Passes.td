@@ -218,6 +218,29 @@ def ContractToGemmPass : Pass<"grad-contract-to-gemm", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SplitReductionsPass : Pass<"grad-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "large reductions over blocks, which different threads compute";
+  let description = [{
+    A `linalg.generic` on buffers none of whose dimensions is in all its results, such
+    as the sum of all elements, has no loop whose iterations are independent. One
+    dimension is cut into blocks: each block reduces into a partial result of
+    its own, and a second op combines those. Where the cuts are depends on
+    shapes only, so a result does not depend on the number of threads.
+
+    ```mlir
+    %s = sum over i < 65536 of %x[i]
+    // becomes
+    %p[b] = sum over i < 1024 of %x[1024 * b + i]
+    %s = sum over b < 64 of %p[b]
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split", "reductions cut into blocks">,
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def OutlineKernelsPass : Pass<"grad-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "each linalg op on buffers as a function of its own";
   let description = [{
@@ -238,10 +261,27 @@ def LinalgToLoopsPass : Pass<"grad-linalg-to-loops", "::mlir::func::FuncOp"> {
     The innermost loop is one along which most operands are contiguous.
     Elements that it does not move over are carried in registers, and sums
     among them may be reassociated. Loops over contiguous buffers that are only read
-    and written point by point collapse into one.
+    and written point by point collapse into one. A loop whose iterations are independent
+    and worth several threads says so in `gradc.grain`: the number of iterations
+    below which they are not.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+}
+
+def ParallelizeLoopsPass : Pass<"grad-parallelize-loops", "::mlir::ModuleOp"> {
+  let summary = "kernels that compute a part of a loop";
+  let description = [{
+    A kernel with a loop that carries `gradc.grain` takes the bounds of that
+    loop as its last two arguments; calls pass all of it. `gradc.parallel` says that a call
+    may be divided: the size of the loop and its grain.
+
+    ```mlir
+    func.func private @gradc.kernel.0(%x: memref<?>, %begin: index, %end: index)
+        attributes {gradc.parallel = array<i64: 1048576, 8192>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
 }
 
 def BoolToBytePass : Pass<"grad-bool-to-byte", "::mlir::ModuleOp"> {
@@ -307,6 +347,16 @@ def LowerAssertPass : Pass<"grad-lower-assert", "::mlir::ModuleOp"> {
     caller of the compiled function, who raises it as an error.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
+def EmitParallelCallsPass : Pass<"grad-emit-parallel-calls", "::mlir::ModuleOp"> {
+  let summary = "calls of parallel kernels through the thread pool";
+  let description = [{
+    A call of a kernel with `gradc.parallel` stores its arguments and hands
+    them to the runtime's `gradc_parallel_for`, together with a function that loads them and
+    calls the kernel on a range. The calls of a function share the memory for that.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def EmitEntriesPass : Pass<"grad-emit-entries", "::mlir::ModuleOp"> {

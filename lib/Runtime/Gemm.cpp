@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runtime/Support.h"
+#include "Runtime/ThreadPool.h"
 
+#include <atomic>
 #include <climits>
 #include <cstring>
 #include <dlfcn.h>
@@ -32,6 +34,8 @@ template <typename T>
 GemmFn<T> Blas<T>::gemm = nullptr;
 template <typename T>
 GemvFn<T> Blas<T>::gemv = nullptr;
+
+void (*setBlasThreads)(int) = nullptr;
 
 /// A matrix in memory, with strides in elements.
 template <typename T>
@@ -68,6 +72,16 @@ static void multiplyLoops(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
       for (int64_t j = 0; j < c.cols; ++j)
         result[j * c.colStride] += factor * row[j * b.colStride];
     }
+}
+
+/// OpenBLAS has one number of threads for all callers: the latest that any of
+/// them asked for.
+static void followThreadBudget() {
+  static std::atomic<int64_t> known{0};
+  int64_t threads = gradc::getThreadBudget();
+  if (known.load(std::memory_order_relaxed) != threads &&
+      known.exchange(threads) != threads)
+    setBlasThreads(static_cast<int>(threads));
 }
 
 /// `matrix` in row-major form, in `storage` if it was in neither form.
@@ -127,6 +141,7 @@ static void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c,
     multiplyLoops(a, b, c);
     return;
   }
+  followThreadBudget();
 
   // One matrix a thread for each operand: they only grow, so that the steady
   // state allocates nothing.
@@ -200,8 +215,11 @@ std::string gradc::loadBlas(const std::string &path) {
       reinterpret_cast<GemvFn<float>>(dlsym(library, "scipy_cblas_sgemv"));
   auto *dgemv =
       reinterpret_cast<GemvFn<double>>(dlsym(library, "scipy_cblas_dgemv"));
-  if (!sgemm || !dgemm || !sgemv || !dgemv)
+  auto *setThreads = reinterpret_cast<void (*)(int)>(
+      dlsym(library, "scipy_openblas_set_num_threads"));
+  if (!setThreads || !sgemm || !dgemm || !sgemv || !dgemv)
     return path + " is not the OpenBLAS of scipy-openblas32";
+  setBlasThreads = setThreads;
   Blas<float>::gemv = sgemv;
   Blas<double>::gemv = dgemv;
   Blas<float>::gemm = sgemm;

@@ -7,6 +7,7 @@
 #include "Pipelines/Pipelines.h"
 #include "Pipelines/Register.h"
 #include "Runtime/Executable.h"
+#include "Runtime/ThreadPool.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -34,6 +35,9 @@ struct Options {
   llvm::cl::opt<int> optLevel{"O", llvm::cl::Prefix,
                               llvm::cl::desc("optimization level of LLVM"),
                               llvm::cl::init(3), llvm::cl::cat(category)};
+  llvm::cl::opt<int> threads{
+      "threads", llvm::cl::desc("threads to run on; 0 for all CPUs"),
+      llvm::cl::init(0), llvm::cl::cat(category)};
 };
 } // namespace
 
@@ -164,5 +168,6 @@ int grad::runMain(int argc, char **argv) {
       Executable::create(*module, options.optLevel, message);
   if (!executable)
     return fail(message);
+  gradc::setThreadBudget(options.threads);
   return runFunction(*module, *executable, options.entry, options.arguments);
 }

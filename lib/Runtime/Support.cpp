@@ -16,8 +16,8 @@ namespace {
 struct Invocation {
   jmp_buf failure;
   std::vector<void *> allocations;
-  std::string message;
-  Invocation *outer;
+  const char *message = nullptr;
+  Invocation *outer = nullptr;
 };
 } // namespace
 
@@ -91,12 +91,21 @@ void CompiledFunction::releaseArena(void *arena) {
 
 /// The frame that a failed assertion jumps back to. It holds no object with a
 /// destructor, and nothing it changes after `setjmp` is read afterwards.
-static bool runGuarded(CompiledFunction::Entry entry, void **arguments,
-                       Invocation &invocation) {
-  if (setjmp(invocation.failure))
-    return false;
-  entry(arguments);
-  return true;
+static void runIn(Invocation &invocation, void (*function)(void *),
+                  void *context) {
+  if (!setjmp(invocation.failure))
+    function(context);
+}
+
+const char *gradc::runGuarded(void (*function)(void *), void *context) {
+  Invocation invocation;
+  invocation.outer = current;
+  current = &invocation;
+  runIn(invocation, function, context);
+  current = invocation.outer;
+  for (void *memory : invocation.allocations)
+    std::free(memory);
+  return invocation.message;
 }
 
 bool CompiledFunction::call(const uintptr_t *pointers, std::string &error) {
@@ -116,17 +125,19 @@ bool CompiledFunction::call(const uintptr_t *pointers, std::string &error) {
   }
   arguments[numPointers] = arena;
 
-  Invocation invocation;
-  invocation.outer = current;
-  current = &invocation;
-  bool succeeded = runGuarded(entry, arguments, invocation);
-  current = invocation.outer;
-
-  for (void *memory : invocation.allocations)
-    std::free(memory);
+  struct Call {
+    Entry entry;
+    void **arguments;
+  } running{entry, arguments};
+  const char *message = runGuarded(
+      [](void *context) {
+        auto *call = static_cast<Call *>(context);
+        call->entry(call->arguments);
+      },
+      &running);
   if (arena)
     releaseArena(arena);
-  if (!succeeded)
-    error = std::move(invocation.message);
-  return succeeded;
+  if (message)
+    error = message;
+  return !message;
 }

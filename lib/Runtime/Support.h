@@ -30,6 +30,11 @@ const std::vector<RuntimeSymbol> &runtimeSymbols();
 /// products run on a plain loop nest.
 std::string loadBlas(const std::string &path);
 
+/// Calls `function`. Returns the message of the assertion that ended it, or
+/// null; messages live as long as the code they are from. Memory from
+/// `gradc_rt_alloc` is returned.
+const char *runGuarded(void (*function)(void *), void *context);
+
 /// A compiled function: its entry point and the scratch memory it wants.
 /// Calls from several threads at once each get an arena of their own; arenas
 /// are kept for the next call.
@@ -65,7 +70,7 @@ private:
 } // namespace gradc
 
 extern "C" {
-/// Ends the running call with `message`; never returns.
+/// Ends the running call with `message`, which is not copied; never returns.
 [[noreturn]] void gradc_rt_fail(const char *message);
 
 /// Memory whose size is known only while the code runs. It lives until it is

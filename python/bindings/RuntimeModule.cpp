@@ -19,6 +19,20 @@ static std::string takeString(char *text) {
   return result;
 }
 
+/// Asked for the number of threads before each call; never released, like
+/// every module of a Python process.
+static PyObject *threadBudget = nullptr;
+
+static void readThreadBudget() {
+  if (!threadBudget)
+    return;
+  nb::object threads = nb::steal(PyObject_CallNoArgs(threadBudget));
+  int64_t count = threads.is_valid() ? PyLong_AsLongLong(threads.ptr()) : -1;
+  if (PyErr_Occurred())
+    nb::raise_python_error();
+  gradcSetThreadBudget(count);
+}
+
 namespace {
 
 class Function;
@@ -108,6 +122,7 @@ nb::tuple Function::signature() const {
 void Function::run(const uintptr_t *pointers) const {
   char *error = nullptr;
   bool succeeded;
+  readThreadBudget();
   {
     nb::gil_scoped_release release;
     succeeded = gradcFunctionCall(handle, pointers, &error);
@@ -297,4 +312,10 @@ void bindRuntime(nb::module_ &module) {
       },
       nb::arg("path"),
       "Uses the OpenBLAS of scipy-openblas32 at `path` for matrix products.");
+  module.def(
+      "set_thread_budget",
+      [](nb::callable budget) { threadBudget = budget.release().ptr(); },
+      nb::arg("budget"),
+      "Calls `budget` before each call of a function: it says how many threads "
+      "the call may use. Without one, a call may use every CPU.");
 }

@@ -26,6 +26,7 @@ from .errors import SourceLocation
 
 _gradc.register_passes()
 _gradc.load_blas(str(Path(scipy_openblas32.get_lib_dir()) / "libscipy_openblas.so"))
+_gradc.set_thread_budget(torch.get_num_threads)
 
 #: A native function: addresses of the inputs, addresses of the results.
 NativeFunction = Callable[[Sequence[int], Sequence[int]], None]

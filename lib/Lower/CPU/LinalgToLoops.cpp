@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lower/CPU/Buffers.h"
+#include "Lower/CPU/Work.h"
 #include "Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -139,6 +140,47 @@ static void mergeLoops(SmallVector<LoopDim> &loops, ArrayRef<Access> accesses) {
   }
 }
 
+/// True if different points never share an element of `access`, apart from the
+/// loops over which all of it stays put.
+static bool isInjective(const Access &access, ArrayRef<LoopDim> loops) {
+  SmallVector<std::pair<int64_t, int64_t>> steps;
+  for (const LoopDim &loop : loops)
+    if (int64_t stride = access.strides[loop.dim])
+      steps.emplace_back(stride, loop.size);
+  llvm::sort(steps);
+  int64_t reach = 0;
+  return llvm::all_of(steps, [&](auto step) {
+    auto [stride, size] = step;
+    bool isBeyond = stride > reach;
+    reach += stride * (size - 1);
+    return isBeyond;
+  });
+}
+
+/// The loop to divide among threads: of those that move over every output, the
+/// outermost that has enough iterations for many threads, or else the longest.
+static std::optional<unsigned> chooseParallelLoop(ArrayRef<LoopDim> loops,
+                                                  ArrayRef<Access> outputs) {
+  static constexpr int64_t kEnough = 64;
+  if (!llvm::all_of(outputs, [&](const Access &output) {
+        return isInjective(output, loops);
+      }))
+    return std::nullopt;
+  std::optional<unsigned> chosen;
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    bool isParallel = llvm::all_of(outputs, [&](const Access &output) {
+      return output.strides[loop.dim] != 0;
+    });
+    if (!isParallel)
+      continue;
+    if (loop.size >= kEnough)
+      return i;
+    if (!chosen || loop.size > loops[*chosen].size)
+      chosen = i;
+  }
+  return chosen;
+}
+
 namespace {
 /// Emits the nest of one op.
 class NestEmitter {
@@ -150,6 +192,7 @@ public:
 
 private:
   void flatten(Access &access);
+  int64_t getGrain(unsigned loop);
   Value getIndex(const Access &access, bool innermost);
   Value load(const Access &access, Value index);
   void emitBody(ValueRange carried, SmallVectorImpl<Value> &next);
@@ -277,6 +320,20 @@ void NestEmitter::emitBody(ValueRange carried, SmallVectorImpl<Value> &next) {
   }
 }
 
+/// Iterations of `loop` that are worth a thread, or 0 if all of them are not.
+int64_t NestEmitter::getGrain(unsigned loop) {
+  double work = estimateWork(op);
+  if (work < kParallelWork)
+    return 0;
+  int64_t size = loops[loop].size;
+  auto grain = static_cast<int64_t>(std::ceil(size * kGrainWork / work));
+  // Cuts through a row stay away from what a vector, or a line of the cache,
+  // holds.
+  if (loop + 1 == loops.size())
+    grain = llvm::alignTo(grain, 64);
+  return grain < size ? grain : 0;
+}
+
 void NestEmitter::emit() {
   unsigned numInputs = op.getNumDpsInputs();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -284,6 +341,13 @@ void NestEmitter::emit() {
   // Positions are asked for by dimension: those have to stay apart.
   if (op.getRegion().front().getOps<linalg::IndexOp>().empty())
     mergeLoops(loops, accesses);
+  std::optional<unsigned> parallel =
+      chooseParallelLoop(loops, ArrayRef(accesses).drop_front(numInputs));
+  int64_t grain = parallel ? getGrain(*parallel) : 0;
+  auto markParallel = [&](scf::ForOp loop, unsigned index) {
+    if (grain != 0 && index == *parallel)
+      loop->setAttr(kGrainAttr, builder.getI64IntegerAttr(grain));
+  };
   for (Access &access : accesses)
     flatten(access);
 
@@ -297,6 +361,7 @@ void NestEmitter::emit() {
   for (const LoopDim &loop : ArrayRef(loops).drop_back()) {
     Value size = arith::ConstantIndexOp::create(builder, loc, loop.size);
     auto outer = scf::ForOp::create(builder, loc, zero, size, one);
+    markParallel(outer, inductions.size());
     inductions.push_back(outer.getInductionVar());
     builder.setInsertionPointToStart(outer.getBody());
   }
@@ -312,6 +377,7 @@ void NestEmitter::emit() {
     }
   Value size = arith::ConstantIndexOp::create(builder, loc, loops.back().size);
   auto innermost = scf::ForOp::create(builder, loc, zero, size, one, initial);
+  markParallel(innermost, loops.size() - 1);
   inductions.back() = innermost.getInductionVar();
   {
     OpBuilder::InsertionGuard guard(builder);

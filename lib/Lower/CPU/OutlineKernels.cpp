@@ -1,6 +1,7 @@
 //===- OutlineKernels.cpp - One function for each linalg op ---------------===//
 
 #include "Lower/CPU/Buffers.h"
+#include "Lower/CPU/Work.h"
 #include "Lower/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -74,8 +75,8 @@ struct OutlineKernelsPass
       outline(op);
   }
 
-  /// Copies that are not one block of memory become linalg ops; every linalg
-  /// op becomes a generic.
+  /// Copies that are not one block of memory, or a large one, become linalg
+  /// ops; every linalg op becomes a generic.
   void normalize(IRRewriter &rewriter) {
     SmallVector<memref::CopyOp> copies;
     getOperation()->walk([&](memref::CopyOp copy) {
@@ -85,8 +86,10 @@ struct OutlineKernelsPass
       if (source && source.hasStaticShape() && source.getNumElements() == 0)
         rewriter.eraseOp(copy);
       else if (source && target &&
-               !(source.getLayout().isIdentity() &&
-                 target.getLayout().isIdentity()))
+               (!source.getLayout().isIdentity() ||
+                !target.getLayout().isIdentity() ||
+                (source.hasStaticShape() &&
+                 2 * estimateTraffic(source) >= kParallelWork)))
         copies.push_back(copy);
     });
     for (memref::CopyOp copy : copies) {
@@ -129,7 +132,7 @@ struct OutlineKernelsPass
         operands.push_back(argument.offset);
     }
 
-    std::string name = ("gradc.kernel." + Twine(numKernels)).str();
+    std::string name = (kKernelPrefix + Twine(numKernels)).str();
     auto type = builder.getFunctionType(ValueRange(operands).getTypes(), {});
     auto kernel = func::FuncOp::create(loc, name, type);
     kernel.setPrivate();

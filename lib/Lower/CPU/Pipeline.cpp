@@ -51,8 +51,10 @@ static void addBufferization(OpPassManager &manager) {
 
 static void addBufferPasses(OpPassManager &manager) {
   manager.addPass(createContractToGemmPass());
+  manager.addNestedPass<func::FuncOp>(createSplitReductionsPass());
   manager.addPass(createOutlineKernelsPass());
   manager.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
+  manager.addPass(createParallelizeLoopsPass());
   // Once no linalg op is left whose body would have to change with its
   // operands.
   manager.addPass(createBoolToBytePass());
@@ -94,6 +96,7 @@ static void addLLVMConversion(OpPassManager &manager) {
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createEmitParallelCallsPass());
   manager.addPass(createEmitEntriesPass());
 }
 

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir import ir
@@ -41,3 +41,4 @@ class Executable:
     def call_dlpack(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
 def load_blas(path: str) -> None: ...
+def set_thread_budget(budget: Callable[[], int]) -> None: ...
