@@ -173,6 +173,7 @@ def UnshareEmptyPass : Pass<"grad-unshare-empty", "::mlir::func::FuncOp"> {
     one-shot-bufferize is superlinear in the uses of one value. It merges fills
     too, and then every use but one has to copy: filling is cheaper, and a
     contraction that has a zero fill of its own needs none.
+    The same holds for the tensor of an argument, which nobody writes to.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

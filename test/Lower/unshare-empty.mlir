@@ -24,3 +24,21 @@ func.func @fill(%c: f32, %i: index) -> (tensor<4xf32>, tensor<4xf32>) {
   %b = tensor.insert %c into %x[%i] : tensor<4xf32>
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+// An argument is a tensor of its own for each use, outside the bodies that read
+// it.
+// CHECK-LABEL: func @argument
+// CHECK: %[[A:.*]] = bufferization.to_tensor
+// CHECK: %[[B:.*]] = bufferization.to_tensor
+// CHECK: linalg.generic {{.*}} outs(%[[A]]
+// CHECK: tensor.extract %[[B]]
+func.func @argument(%m: memref<4xf32>, %i: index) -> tensor<4xf32> {
+  %x = bufferization.to_tensor %m restrict : memref<4xf32> to tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : tensor<4xf32>) {
+  ^bb0(%out: f32):
+    %e = tensor.extract %x[%i] : tensor<4xf32>
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -28,17 +28,13 @@ NO_GRAPH = {
     "loop_bounds_depend_on_differentiated_args": "needs the whole function as one graph",
 }
 
-#: Thousands of ops written out: right at a smaller size, but compile time grows faster than
-#: linearly in bufferization, to many minutes at this one. `torch.while_loop` writes them as a loop.
-TOO_LONG = {"deep_chain_of_ops", "long_loop_memory"}
-
 #: Forward mode differentiates 0 / 0; PyTorch's does as well.
 UNDEFINED_VALUE = {"cross_entropy_ignore_index"}
 
 NAMES = case_runner.names()
 LOADED = {name: case_runner.load(name) for name in NAMES}
 ERRORS = [name for name in NAMES if hasattr(LOADED[name], "EXPECT_ERROR")]
-RUN = [name for name in NAMES if name not in {*ERRORS, *REFUSED, *TOO_LONG}]
+RUN = [name for name in NAMES if name not in {*ERRORS, *REFUSED}]
 WHOLE = [name for name in RUN if name not in NO_GRAPH]
 
 
@@ -66,14 +62,6 @@ def test_expectation_is_pytorchs(name):
     if getattr(case, "FD", False) or getattr(case, "FD_RECOMMENDED", False):
         wanted = zeros_for_none(answers(case)[0][1:], case.ARGS, case.ARGNUMS)
         assert close(case_runner.differences(case), wanted, 2e-6, 2e-7)
-
-
-def test_long_chain_at_a_smaller_size():
-    """Its answer is the same for every length."""
-    case = case_runner.load("deep_chain_of_ops")
-    case.N = 60
-    run_tape(case)
-    run_grad(case)
 
 
 def run_tape(case):

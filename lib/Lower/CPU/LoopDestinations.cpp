@@ -126,6 +126,18 @@ struct WhileState {
 };
 } // namespace
 
+/// Memory of its own for a tensor that `loop` hands over. That of an outer loop
+/// is computed in where it is carried; an inner loop must not be, since others
+/// may still be there while it runs.
+static Value createPlace(OpBuilder &builder, scf::WhileOp loop,
+                         RankedTensorType type) {
+  if (loop->getParentOfType<LoopLikeOpInterface>())
+    return bufferization::AllocTensorOp::create(builder, loop.getLoc(), type,
+                                                ValueRange());
+  return tensor::EmptyOp::create(builder, loop.getLoc(), type.getShape(),
+                                 type.getElementType());
+}
+
 /// Gives both regions of `loop` the same tensors, each at the same position,
 /// so that every one of them stays in one buffer.
 static void materializeWhile(scf::WhileOp loop) {
@@ -141,8 +153,7 @@ static void materializeWhile(scf::WhileOp loop) {
     inits.push_back(loop.getInits()[i]);
   for (unsigned i : state.afterTensors) {
     auto type = cast<RankedTensorType>(loop.getResultTypes()[i]);
-    inits.push_back(tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                            type.getElementType()));
+    inits.push_back(createPlace(builder, loop, type));
   }
   results = llvm::to_vector(ValueRange(inits).getTypes());
   for (unsigned i : state.beforeScalars)
