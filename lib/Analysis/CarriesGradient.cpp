@@ -58,9 +58,8 @@ bool mlir::grad::hasUnknownDataflow(Operation *op) {
     return false;
   RegionBranchInverseSuccessorMapping mapping;
   branch.getSuccessorInputOperandMapping(mapping);
-  return !llvm::all_of(op->getResults(), [&](Value result) {
-    return mapping.contains(result);
-  });
+  return !llvm::all_of(op->getResults(),
+                       [&](Value result) { return mapping.contains(result); });
 }
 
 llvm::SetVector<Value> mlir::grad::getInputsOfRegionOp(Operation *op) {

@@ -1,4 +1,5 @@
-//===- Register.h - Everything of gradc, for a tool or a context -*- C++ -*-===//
+//===- Register.h - Everything of gradc, for a tool or a context -*- C++
+//-*-===//
 
 #ifndef GRADC_PIPELINES_REGISTER_H
 #define GRADC_PIPELINES_REGISTER_H

@@ -24,9 +24,10 @@ Value mlir::grad::computeTripCount(OpBuilder &builder, scf::ForOp loop) {
                                      builder.getIntegerAttr(type, value));
   };
   if (matchPattern(lower, m_Zero()) && matchPattern(loop.getStep(), m_One())) {
-    Value count = loop.getUnsignedCmp() ? upper
-                                        : builder.createOrFold<arith::MaxSIOp>(
-                                              loc, upper, constant(0));
+    Value count =
+        loop.getUnsignedCmp()
+            ? upper
+            : builder.createOrFold<arith::MaxSIOp>(loc, upper, constant(0));
     return castIndex(builder, loc, builder.getIndexType(), count);
   }
   // ceil((upper - lower) / step), without the sum that could overflow.

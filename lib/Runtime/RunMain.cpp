@@ -36,7 +36,7 @@ struct Options {
                               llvm::cl::desc("optimization level of LLVM"),
                               llvm::cl::init(3), llvm::cl::cat(category)};
   llvm::cl::opt<int> threads{
-      "threads", llvm::cl::desc("threads to run on; 0 for all CPUs"),
+      "num-threads", llvm::cl::desc("threads to run on; 0 for all CPUs"),
       llvm::cl::init(0), llvm::cl::cat(category)};
 };
 } // namespace

@@ -19,8 +19,8 @@ std::string sourceLine(Location loc) {
     auto place = dyn_cast<FileLineColLoc>(part);
     if (!place || place.getLine() == 0)
       return WalkResult::advance();
-    found = (place.getFilename().getValue() + ":" + Twine(place.getLine()))
-                .str();
+    found =
+        (place.getFilename().getValue() + ":" + Twine(place.getLine())).str();
     return WalkResult::interrupt();
   });
   return found;

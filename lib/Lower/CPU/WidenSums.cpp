@@ -39,14 +39,14 @@ static bool isPlainSum(linalg::GenericOp op, Value addend) {
 }
 
 /// `init` with the element type of a sum; a filled tensor is filled anew.
-static Value widenInit(OpBuilder &builder, Location loc, Value init, Type type) {
+static Value widenInit(OpBuilder &builder, Location loc, Value init,
+                       Type type) {
   auto shaped = cast<RankedTensorType>(init.getType()).clone(type);
   auto fill = init.getDefiningOp<linalg::FillOp>();
   if (!fill)
     return arith::ExtFOp::create(builder, loc, shaped, init);
   Value scalar = arith::ExtFOp::create(builder, loc, type, fill.value());
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, shaped.getShape(), type);
+  Value empty = tensor::EmptyOp::create(builder, loc, shaped.getShape(), type);
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
@@ -98,9 +98,8 @@ static arith::AddFOp getNarrowSum(linalg::GenericOp op, unsigned index) {
       op.getRegion().front().getArgument(op.getNumDpsInputs() + index);
   Operation *yield = op.getRegion().front().getTerminator();
   auto add = yield->getOperand(index).getDefiningOp<arith::AddFOp>();
-  if (!add || !getSumType(accumulator.getType()) ||
-      !accumulator.hasOneUse() || !add->hasOneUse() ||
-      *accumulator.user_begin() != add)
+  if (!add || !getSumType(accumulator.getType()) || !accumulator.hasOneUse() ||
+      !add->hasOneUse() || *accumulator.user_begin() != add)
     return nullptr;
   Value addend = add.getLhs() == accumulator ? add.getRhs() : add.getLhs();
   return isHalf(accumulator.getType()) || isPlainSum(op, addend) ? add
