@@ -99,7 +99,7 @@ def test_argument_without_a_gradient(double):
     result = gradc.compile(lambda x, b: clipped(x, b).sum())(x, bound)
     gradient, nothing = torch.autograd.grad(result, (x, bound), allow_unused=True)
     torch.testing.assert_close(gradient, torch.ones_like(x) * bound.detach().clamp(max=1))
-    torch.testing.assert_close(nothing, torch.zeros_like(bound))
+    assert nothing is None
 
 
 def test_argument_without_a_gradient_has_a_second_one(double):
@@ -200,7 +200,7 @@ def test_autograd_function_with_several_results(double):
     found = torch.autograd.grad(gradc.compile(f)(x, y), (x, y), allow_unused=True)
     expected = torch.autograd.grad(f(x, y), (x, y), allow_unused=True)
     torch.testing.assert_close(found[0], expected[0])
-    assert expected[1] is None and not found[1].any()
+    assert expected[1] is None and found[1] is None
 
 
 def test_autograd_function_under_no_grad(double):
