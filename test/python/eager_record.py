@@ -14,6 +14,17 @@ import torch.utils._pytree as pytree
 from torch.overrides import TorchFunctionMode
 
 
+def reached(function: Any) -> set:
+    """The autograd functions that a gradient reaches from ``function`` on, itself included."""
+    found, pending = set(), [function]
+    while pending:
+        function = pending.pop()
+        if function is not None and function not in found:
+            found.add(function)
+            pending += [after for after, _ in function.next_functions]
+    return found
+
+
 @dataclass(frozen=True)
 class Made:
     """A tensor as it was when an operation made it; one in place may change it later."""
@@ -38,9 +49,10 @@ class Made:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether a gradient reaches an argument; a view made under ``no_grad`` says True for its
-        base, but has no path."""
-        return self.function is not None or self.is_leaf_with_grad
+        """Whether there is a gradient path. A view made under ``no_grad`` says True for its base,
+        but no gradient goes further than the view."""
+        leaves = [f.variable for f in reached(self.function) if hasattr(f, "variable")]
+        return self.is_leaf_with_grad or not all(leaf._is_view() for leaf in leaves)
 
 
 #: Functions that compute nothing.

@@ -13,7 +13,7 @@ import explained
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from eager_record import Recorder
+from eager_record import Recorder, reached
 from torch.overrides import TorchFunctionMode
 
 import gradc
@@ -55,17 +55,6 @@ def model(request):
 
 
 # -- the independent source: PyTorch's own graph
-def reached(function):
-    """The autograd functions that a gradient reaches from ``function`` on, itself included."""
-    found, pending = set(), [function]
-    while pending:
-        function = pending.pop()
-        if function is not None and function not in found:
-            found.add(function)
-            pending += [after for after, _ in function.next_functions]
-    return found
-
-
 def leaves_of(function):
     """The leaves among them, by id."""
     return {id(f.variable) for f in reached(function) if hasattr(f, "variable")}

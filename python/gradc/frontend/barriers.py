@@ -124,18 +124,10 @@ class SharedCheckpoint(Exception):
     values, and cannot be computed apart from the rest."""
 
 
-def _has_path(value: Any) -> bool:
-    """Whether a gradient would go further back from here.
-
-    Stricter than ``requires_grad``, which a view made under ``no_grad`` takes from its base
-    although its gradient ends at the view itself.
-    """
-    try:
-        return isinstance(value, torch.Tensor) and value.grad_fn is not None
-    except RuntimeError:
-        # A view made under no_grad whose base was written since: eager only lets it be read without
-        # one.
-        return False
+def _is_leaf(function: Any) -> bool:
+    """Whether ``function`` ends a path as a leaf, and not as a view that lost its base."""
+    leaf = getattr(function, "variable", None)
+    return leaf is not None and not (leaf._is_view() and leaf._base.requires_grad)
 
 
 def _storage(tensor: torch.Tensor) -> int:
@@ -172,6 +164,7 @@ class _Marker:
         self.alive: list[Any] = []  # storages are known by address: none may be freed and reused
         self.entered: set[int] = set()  # storages of the inputs of checkpoints
         self.roots: set[int] = set()  # storages of the arguments of levels and of mapped functions
+        self.reaching: dict[Any, bool] = {}  # whether a gradient gets anywhere from a function
 
     def run(self) -> Marked:
         marked: Marked | None = None
@@ -196,9 +189,35 @@ class _Marker:
         self.alive.append(value)
         self._note(value)
 
+    def _has_path(self, value: Any) -> bool:
+        """Whether a gradient would go further back from here.
+
+        Stricter than ``requires_grad``, which a view made under ``no_grad`` takes from its base
+        although its gradient ends at the view itself.
+        """
+        try:
+            return isinstance(value, torch.Tensor) and self._reaches(value.grad_fn)
+        except RuntimeError:
+            # A view made under no_grad whose base was written since: eager only lets it be read
+            # without one.
+            return False
+
+    def _reaches(self, function: Any) -> bool:
+        """Whether a gradient gets from ``function`` to a leaf."""
+        known = self.reaching
+        pending = [function]
+        while pending:
+            top = pending[-1]
+            after = [] if top is None else [f for f, _ in top.next_functions if f is not None]
+            missing = [f for f in after if f not in known]
+            pending += missing
+            if not missing:
+                known[pending.pop()] = any(known[f] for f in after) or _is_leaf(top)
+        return known[function]
+
     def _note(self, value: Any) -> None:
         for tensor in _tensors(value):
-            if _has_path(tensor):
+            if self._has_path(tensor):
                 self.carrying.add(_storage(tensor))
 
     def _value(self, arg: Any) -> Any:
@@ -210,7 +229,7 @@ class _Marker:
 
     def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
         """What an op may read of ``node``: itself, or a barrier where eager has no gradient."""
-        stop = force or not torch.is_grad_enabled() or not _has_path(self.eager[node])
+        stop = force or not torch.is_grad_enabled() or not self._has_path(self.eager[node])
         if not (stop and self._carries(node)):
             return self.new[node]
         return self._emit(STOP, (self.new[node],), user)
@@ -249,7 +268,7 @@ class _Marker:
                 hint="use the form of the operation that returns new tensors",
             )
         self._check_strides(node)
-        before = {n: _has_path(self.eager[n]) for n in node.all_input_nodes}
+        before = {n: self._has_path(self.eager[n]) for n in node.all_input_nodes}
         value = self._run(node)
         outputs = list(_tensors(value))
         operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
@@ -260,7 +279,7 @@ class _Marker:
             new = self._copy(node, lambda n: self.new[n])
         else:
             # Operands that require grad of a result that does not: PyTorch has no derivative here.
-            force = torch.is_grad_enabled() and not any(map(_has_path, outputs))
+            force = torch.is_grad_enabled() and not any(map(self._has_path, outputs))
             new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
         self._bind(node, value, new)
         if node.target in (ENTER, ROWS):
@@ -315,7 +334,7 @@ class _Marker:
         tensor = self.eager[node.args[0]]
         # Eager does not let a view made under no_grad be read with gradients on once its base was
         # written.
-        with torch.set_grad_enabled(_has_path(tensor)):
+        with torch.set_grad_enabled(self._has_path(tensor)):
             value = tensor.clone()
         with torch.enable_grad():
             read = self._stopped(node.args[0], node)
@@ -338,9 +357,9 @@ class _Marker:
             raise SharedCheckpoint
         tensor = self.eager[target]
         grad_mode = torch.is_grad_enabled()
-        off_path = self._carries(target) and not (grad_mode and _has_path(tensor))
+        off_path = self._carries(target) and not (grad_mode and self._has_path(tensor))
         others = [n for n in node.all_input_nodes if n is not target]
-        if off_path and grad_mode and any(_has_path(self.eager[n]) for n in others):
+        if off_path and grad_mode and any(self._has_path(self.eager[n]) for n in others):
             raise UnsupportedError(
                 "writes a value that carries a gradient into a detached alias of a tensor that "
                 "has a gradient path of its own",
@@ -350,7 +369,7 @@ class _Marker:
             )
         stops = {n: self._stopped(n, node) for n in others}
         base = self.new[target]
-        overwrites = grad_mode and _has_path(tensor) and _overwrites(node, tensor)
+        overwrites = grad_mode and self._has_path(tensor) and _overwrites(node, tensor)
         if off_path or overwrites:
             before = base if overwrites else self._emit(STOP, (base,), node)
             scratch = stops[target] = self._emit(aten.clone.default, (before,), node)
@@ -389,7 +408,7 @@ class _Marker:
         values = node.args[0] if isinstance(node.args[0], (list, tuple)) else [node.args[0]]
         marked = Marked(self.pre, count=len(values))
         marked.grad_mode = torch.is_grad_enabled() if self.switched else None
-        marked.input_requires_grad = [_has_path(t) for t in self.inputs]
+        marked.input_requires_grad = [self._has_path(t) for t in self.inputs]
         seen: dict[int, int] = {}
         positions = {id(tensor): index for index, tensor in enumerate(self.inputs)}
         own: list[tuple[int, Node]] = []
@@ -409,7 +428,7 @@ class _Marker:
         torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
         for index, out in own:
             marked.kept.append(index)
-            marked.requires_grad.append(_has_path(self.eager[out]))
+            marked.requires_grad.append(self._has_path(self.eager[out]))
         self.graph.output(tuple(self._stopped(out, out) for _, out in own))
         return marked
 

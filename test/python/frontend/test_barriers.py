@@ -6,6 +6,8 @@ import pytest
 import torch
 from frontend_reference import assert_like_eager, imported
 
+import gradc
+
 
 def _x() -> torch.Tensor:
     return torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
@@ -75,6 +77,12 @@ def _straight_through(x, y):
     return x + (x.round() - x).detach() * y
 
 
+def _view_of_a_view_made_under_no_grad(x, y):
+    with torch.no_grad():
+        turned = x.t()
+    return turned[1:].sum() * y
+
+
 def _plain(x, y):
     return (x * y).sum()
 
@@ -93,6 +101,7 @@ def _plain(x, y):
         (_integers_only, 0),
         (_data, 1),
         (_straight_through, 1),
+        (_view_of_a_view_made_under_no_grad, 1),
         (_plain, 0),
     ],
 )
@@ -155,3 +164,26 @@ def test_batch_norm_statistics_do_not_carry():
     assert [s.requires_grad for s in program.outputs if s.kind == "mutation"] == [False] * 3
     # One barrier for the mean, one for the variance.
     assert program.mlir.count('"grad.stop_gradient"(') == 2
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: y.zero_(),
+        lambda y, x: y.fill_(x[0, 0].detach()),
+        lambda y, x: y.copy_(x),
+        lambda y, x: y.__setitem__(slice(None), 2.0),
+        lambda y, x: y.view(-1).zero_(),
+    ],
+)
+def test_what_is_overwritten_has_a_gradient_of_zero(write):
+    def function(x, w):
+        y = w * 2
+        write(y, x)
+        return y
+
+    assert_like_eager(function, _x(), _x())
+    x, w = _x(), _x()
+    result = gradc.compile(function, fullgraph=True)(x, w)
+    (gradient,) = torch.autograd.grad(result.sum(), w)
+    assert torch.equal(gradient, torch.zeros_like(w))

@@ -56,12 +56,13 @@ def assert_like_eager(explanation: Explanation, fn: Callable, runs: list[tuple])
     rows = by_line(explanation)
     eager: dict[str, bool] = {}
     for made in runs_of(fn, runs, {file for file, _ in rows}):
-        assert made.keys() <= rows.keys()
+        assert made.keys() <= rows.keys(), sorted(made.keys() - rows.keys())
         for line in made:
             for value, one in _pairs(rows[line], made[line], line):
                 eager[value.key] = eager.get(value.key, False) or one.requires_grad
     own = {value.key: value.requires_grad for value in explanation.intermediates}
-    assert {key: own[key] for key in eager} == eager
+    wrong = {key: requires for key, requires in eager.items() if own[key] != requires}
+    assert not wrong, f"in eager mode {wrong}"
     # Python makes no values where branches and loops end.
     ends = {v.key for v in explanation.intermediates if v.op in ("cond", "while_loop")}
-    assert own.keys() - eager.keys() <= ends
+    assert own.keys() - eager.keys() <= ends, sorted(own.keys() - eager.keys())

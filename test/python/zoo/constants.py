@@ -56,3 +56,19 @@ def with_barriers(text: str, chosen: random.Random | None) -> str:
 def _is_literal(value: ir.Value) -> bool:
     literals = ("arith.constant", "tensor.empty")
     return not isinstance(value, ir.BlockArgument) and value.owner.name in literals
+
+
+def fingerprint(op: ir.Operation, known: dict[ir.Value, int], depth: int = 0) -> int:
+    """A number for what ``op`` and its regions compute, whatever the order of what does not depend
+    on each other; ``known`` has the numbers of the values that it reads."""
+    regions = []
+    for region in op.regions:
+        for block in region:
+            known.update({a: hash((depth, n, str(a.type))) for n, a in enumerate(block.arguments)})
+            inner = [fingerprint(inner.operation, known, depth + 1) for inner in block.operations]
+            regions.append(inner[-1])
+    attributes = tuple(sorted((name, str(op.attributes[name])) for name in op.attributes))
+    operands = tuple(known[operand] for operand in op.operands)
+    whole = hash((op.name, attributes, operands, tuple(regions)))
+    known.update({result: hash((whole, n)) for n, result in enumerate(op.results)})
+    return whole
