@@ -214,6 +214,23 @@ def checkpointed(x):
 
 
 @form
+def overwritten(x):
+    """What was there before gets a gradient of zero, not none."""
+    z, w, v = x * 2, x * 3, x * 4
+    z.zero_()
+    w[:] = 5.0
+    v.view(3, 1).copy_(x.detach()[:, None])
+    return z, w, v
+
+
+@form
+def view_of_a_view_made_under_no_grad(x):
+    with torch.no_grad():
+        v = x.view(3, 1)
+    return v[1:] * x
+
+
+@form
 def written_into_out(x):
     y = torch.empty_like(x)
     torch.mul(x.detach(), 2, out=y)
