@@ -36,7 +36,8 @@ from .ops import (
     VALUE_OF,
     is_floating,
 )
-from .views import View, chain
+from .views import View, apart
+from .writes import overwrites, written_by
 
 aten = torch.ops.aten
 
@@ -65,17 +66,6 @@ _UNTRACKED = {
     aten.split.Tensor: aten.unsafe_split.Tensor,
     aten.split_with_sizes.default: aten.unsafe_split_with_sizes.default,
     aten.chunk.default: aten.unsafe_chunk.default,
-}
-
-# Writes that leave nothing of what was there.
-_OVERWRITES = {
-    aten.zero_,
-    aten.fill_,
-    aten.copy_,
-    aten.normal_,
-    aten.uniform_,
-    aten.bernoulli_,
-    aten.exponential_,
 }
 
 
@@ -140,14 +130,6 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _tensors(item)
-
-
-def _overwrites(node: Node, tensor: torch.Tensor) -> bool:
-    """Whether ``node`` leaves nothing of ``tensor`` that has a path of its own. What is left around
-    a part that is overwritten has."""
-    packet = getattr(node.target, "overloadpacket", None)
-    whole = tensor._base if tensor._is_view() else tensor
-    return packet in _OVERWRITES and tensor.numel() == whole.numel()
 
 
 class _Marker:
@@ -255,7 +237,7 @@ class _Marker:
         if node.target is PROBE:
             self._probe(node)
             return
-        written = self._written(node)
+        written = written_by(node)
         self._check_roots(node, written)
         if len(written) == 1 and isinstance(written[0], Node):
             self._in_place(node, written[0])
@@ -307,20 +289,6 @@ class _Marker:
             reason, hint = REFUSED["as_strided"]
             raise UnsupportedError(reason, op=op_name(node), location=location_of(node), hint=hint)
 
-    def _written(self, node: Node) -> list[Node]:
-        """The tensors an ATen op writes in place, by its schema."""
-        if not isinstance(node.target, torch._ops.OpOverload):
-            return []
-        written = []
-        for index, parameter in enumerate(node.target._schema.arguments):
-            if parameter.alias_info is None or not parameter.alias_info.is_write:
-                continue
-            arg = node.args[index] if index < len(node.args) else node.kwargs.get(parameter.name)
-            written += [
-                n for n in (arg if isinstance(arg, (list, tuple)) else [arg]) if n is not None
-            ]
-        return written
-
     def _checkpoint(self, node: Node) -> None:
         tensor = self.eager[node.args[0]]
         if node.target is LEAVE_CHECKPOINT and _storage(tensor) in self.entered:
@@ -369,12 +337,12 @@ class _Marker:
             )
         stops = {n: self._stopped(n, node) for n in others}
         base = self.new[target]
-        overwrites = grad_mode and self._has_path(tensor) and _overwrites(node, tensor)
-        if off_path or overwrites:
-            before = base if overwrites else self._emit(STOP, (base,), node)
+        replaced = grad_mode and self._has_path(tensor) and overwrites(node, tensor)
+        if off_path or replaced:
+            before = base if replaced else self._emit(STOP, (base,), node)
             scratch = stops[target] = self._emit(aten.clone.default, (before,), node)
             self._copy(node, stops.__getitem__)
-            path = self._with_zero_path(scratch, base, node) if overwrites else base
+            path = self._with_zero_path(scratch, base, node) if replaced else base
             joined = self._emit(VALUE_OF, (scratch, path), node)
             new = self._emit(aten.copy_.default, (base, joined), node)
         else:
@@ -424,43 +392,10 @@ class _Marker:
                 seen[id(value)] = index
                 own.append((index, out))
         if self.views:
-            own = self._without_views(own, marked, positions)
+            own, marked.views = apart(own, len(values), positions, self.eager, self.modes)
         torch._C._set_grad_enabled(True)  # a returned tensor is itself, whatever the mode
         for index, out in own:
             marked.kept.append(index)
             marked.requires_grad.append(self._has_path(self.eager[out]))
         self.graph.output(tuple(self._stopped(out, out) for _, out in own))
         return marked
-
-    def _without_views(
-        self, own: list[tuple[int, Node]], marked: Marked, positions: dict[int, int]
-    ) -> list[tuple[int, Node]]:
-        """Moves views of inputs, and of values that several outputs show, to ``marked.views``."""
-        shown: dict[int, list[tuple[int, Node, View]]] = {}
-        for index, out in own:
-            base, steps = chain(out, self.eager, self.modes)
-            at = positions.get(id(self.eager[base]))
-            if at is not None:
-                marked.views[index] = View(steps, input=at)
-            else:
-                shown.setdefault(id(self.eager[base]), []).append((index, base, View(steps)))
-        result = []
-        extra = marked.count
-        for outputs in shown.values():
-            base = outputs[0][1]
-            # A part of a value that nobody sees the rest of is a value of its own.
-            index = outputs[0][0]
-            whole = self.eager[base]
-            part = len(outputs) == 1 and self.eager[dict(own)[index]].numel() < whole.numel()
-            # Results lie in row-major order, which the views have to be possible in.
-            if part or not whole.is_contiguous():
-                result += [(index, dict(own)[index]) for index, _, _ in outputs]
-                continue
-            slot = next((index for index, _, view in outputs if not view.steps), None)
-            if slot is None:
-                slot, extra = extra, extra + 1
-            result.append((slot, base))
-            for index, _, view in outputs:
-                if index != slot:
-                    marked.views[index] = View(view.steps, output=slot)
-        return sorted(result, key=lambda item: item[0])

@@ -55,7 +55,52 @@ class View:
         return value
 
 
-def chain(
+#: A number of an output, and the node that it is.
+Output = tuple[int, Node]
+
+
+def apart(
+    outputs: list[Output],
+    count: int,
+    positions: Mapping[int, int],
+    eager: Mapping[Node, Any],
+    modes: Mapping[Node, bool],
+) -> tuple[list[Output], dict[int, View]]:
+    """The outputs that are values of their own, and those that are views of inputs or of values
+    that several outputs show.
+
+    ``positions`` has the positions of the inputs by the identity of their eager values. Numbers
+    from ``count`` on are given to values that are no output themselves.
+    """
+    views: dict[int, View] = {}
+    shown: dict[int, list[tuple[int, Node, Node, View]]] = {}
+    for number, node in outputs:
+        base, steps = _chain(node, eager, modes)
+        at = positions.get(id(eager[base]))
+        if at is not None:
+            views[number] = View(steps, input=at)
+        else:
+            shown.setdefault(id(eager[base]), []).append((number, node, base, View(steps)))
+    own: list[Output] = []
+    for group in shown.values():
+        _, node, base, _ = group[0]
+        # A part of a value that nobody sees the rest of is a value of its own.
+        part = len(group) == 1 and eager[node].numel() < eager[base].numel()
+        # Results lie in row-major order, which the views have to be possible in.
+        if part or not eager[base].is_contiguous():
+            own += [(number, node) for number, node, _, _ in group]
+            continue
+        whole = next((number for number, _, _, view in group if not view.steps), None)
+        if whole is None:
+            whole, count = count, count + 1
+        own.append((whole, base))
+        for number, _, _, view in group:
+            if number != whole:
+                views[number] = View(view.steps, output=whole)
+    return sorted(own, key=lambda output: output[0]), views
+
+
+def _chain(
     node: Node, eager: Mapping[Node, Any], modes: Mapping[Node, bool]
 ) -> tuple[Node, tuple[Step, ...]]:
     """The node whose memory ``node`` shows and the views in between; ``node`` itself and nothing
