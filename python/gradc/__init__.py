@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .checkpointing import checkpoint
     from .compiler import STAGES
     from .custom import custom_jvp, custom_vjp
-    from .explain import explain
+    from .explainer import explain
     from .explanation import Explanation
     from .jacobians import hessian, hvp, jacfwd, jacrev, jvp
     from .transforms import grad, stop_gradient, value_and_grad, vjp
@@ -65,7 +65,7 @@ _HOME = {
     "compile": "api",
     "custom_jvp": "custom",
     "custom_vjp": "custom",
-    "explain": "explain",
+    "explain": "explainer",
     "grad": "transforms",
     "hessian": "jacobians",
     "hvp": "jacobians",

@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 
 from .errors import InputError
-from .explain import explain
+from .explainer import explain
 
 
 def run_explain(target: str, arguments: str | None = None, as_json: bool = False) -> int:

@@ -32,6 +32,9 @@ NO_GRAPH = {
 #: minutes. `torch.while_loop` writes them as a loop.
 TOO_LONG = {"long_loop_memory"}
 
+#: Six thousand ops, most of a minute of tracing: run by the tape alone.
+TAPE_ONLY = {"deep_chain_of_ops"}
+
 #: Forward mode differentiates 0 / 0; PyTorch's does as well.
 UNDEFINED_VALUE = {"cross_entropy_ignore_index"}
 
@@ -39,7 +42,7 @@ NAMES = case_runner.names()
 LOADED = {name: case_runner.load(name) for name in NAMES}
 ERRORS = [name for name in NAMES if hasattr(LOADED[name], "EXPECT_ERROR")]
 RUN = [name for name in NAMES if name not in {*ERRORS, *REFUSED, *TOO_LONG}]
-WHOLE = [name for name in RUN if name not in NO_GRAPH]
+WHOLE = [name for name in RUN if name not in {*NO_GRAPH, *TAPE_ONLY}]
 
 
 def with_field(*fields):

@@ -190,9 +190,11 @@ def test_tangents_and_cotangents_are_named(double):
         gradc.grad(lambda x: gradc.vjp(lambda x: (x, x * 2), x)[1]((x, x[:2]))[0].sum())(x)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
-def test_recurrent_modules_are_captured(double, kind):
-    module, x = kind(3, 2).double(), double(3, 2, 3).requires_grad_()
+def test_recurrent_modules_are_captured(kind, dtype):
+    module = kind(3, 2, dtype=dtype)
+    x = torch.randn(3, 2, 3, dtype=dtype, requires_grad=True)
     compiled = gradc.compile(module)
     inputs = [x, *module.parameters()]
     found = torch.autograd.grad(compiled(x)[0].sin().sum(), inputs)

@@ -8,8 +8,8 @@ the very end stands for a mutated input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -77,11 +77,23 @@ class _Running(Interpreter):
         return super().call_function(self.composites.get(target, target), args, kwargs)
 
 
+@contextmanager
+def _no_library_kernels() -> Iterator[None]:
+    """Recurrent modules are taken apart, where PyTorch would choose a kernel of oneDNN."""
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
+
+
 def _trace(
     run: Callable, fakes: list[torch.Tensor], mode: FakeTensorMode, **options: Any
 ) -> GraphModule:
     with ExitStack() as stack:
         stack.enter_context(mode)
+        stack.enter_context(_no_library_kernels())
         stack.enter_context(fx_traceback.preserve_node_meta())
         return make_fx(run, tracing_mode="real", **options)(*fakes)
 

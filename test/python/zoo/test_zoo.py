@@ -61,7 +61,7 @@ def test_a_barrier_on_the_path_changes_gradients():
     text = """
       func.func @main(%x: tensor<3xf64> {grad.requires_grad}) -> tensor<3xf64> {
         %0 = math.sin %x : tensor<3xf64>
-        %1 = BARRIER %0 : tensor<3xf64> -> tensor<3xf64>
+        %1 = "BARRIER"(%0) : (tensor<3xf64>) -> tensor<3xf64>
         %2 = arith.mulf %0, %1 : tensor<3xf64>
         return %2 : tensor<3xf64>
       }"""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import encoder
 import explained
 import functions
 import test_custom_functions
 import test_modes
-import test_residuals
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -104,7 +104,7 @@ def _step():
 
 
 def _transformer():
-    return test_residuals.Layer().double(), [(_constant(2, 3, 16),)]
+    return encoder.Layer(16, 2).double(), [(_constant(2, 3, 16),)]
 
 
 class Recurrent(nn.Module):
