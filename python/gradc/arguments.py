@@ -81,7 +81,7 @@ def check_leaf(leaf: Any, where: str) -> None:
         raise InputError(
             f"{where} is or contains a tensor of {leaf.dtype}; "
             "gradients exist for floating point only",
-            hint="convert it with .double(), or choose other arguments with argnums=",
+            hint="convert it with .float() or .double(), or choose other arguments with argnums=",
         )
 
 

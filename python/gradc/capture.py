@@ -177,6 +177,13 @@ _WAYS_OUT = (
         "print outside of the function; a transform returns more with has_aux=True",
     ),
     ("sparse", "convert it with .to_dense()"),
+    ("Observed exception", "the function raises this itself, compiled or not"),
+    ("Failed to find name", "the same call fails when it is not compiled"),
+    ("failed to bind arguments", "give it the arguments that the function takes"),
+    (
+        "Dynamic shape operator",
+        "use operations whose result has a fixed shape, or call it outside of the function",
+    ),
     (
         "torch.compiler.disable",
         "call it outside: a gradc transform or a disabled function can not be part of a graph",
@@ -239,6 +246,8 @@ def _capture_error(error: Exception, what: str) -> GradcError:
         title, detail = "it changes a differentiated argument in place", ""
     elif failure := re.search(r"got \w+\(['\"](.*)['\"]\)", explanation):
         title, detail = "an operation fails on these shapes or dtypes", failure.group(1)
+    elif "making fake tensor call" in title:
+        title, detail = "an operation does not take these arguments", explanation
     elif "data-dependent expression" in title:
         title, detail = "Data-dependent: a Python number or truth value of a tensor decides", ""
     elif "returning intermediate with requires_grad_()" in title:

@@ -128,9 +128,10 @@ class TransformedGraph:
         what = f"{self.owner.name} differentiates {describe(self.owner.fn)}, which has to return"
         if len(self.marks.nodes) != 1:
             aux = self.owner.has_aux
+            returned = "no such pair" if aux else f"{len(self.marks.nodes)} tensors"
             raise InputError(
                 f"{what} {'a tuple (tensor, aux)' if aux else 'one tensor'}; "
-                f"it returned {len(self.marks.nodes)} tensors",
+                f"it returned {returned}",
                 hint=None if aux else "return (loss, aux) and pass has_aux=True to return more",
             )
         loss = self.marks.nodes[0].meta["example_value"]

@@ -224,3 +224,33 @@ def test_nothing_compiled_yet(double):
     compiled(double(3))
     with pytest.raises(ValueError, match=r"no stage 'nonsense' here; there are captured, imported"):
         compiled.ir("nonsense")
+
+
+def test_mixed_dtypes_in_a_product(double):
+    def f(a, b):
+        doubled = a * 2
+        return (doubled @ b).sum()  # mixed
+
+    for call in (gradc.grad(f), gradc.compile(f)):
+        with pytest.raises(gradc.CaptureError, match="float32 and float64") as error:
+            call(torch.ones(2, 2), double(2, 2))
+        assert_points_here(error, "# mixed")
+
+
+def test_mistakes_of_the_function_are_called_so():
+    def raising(x):
+        raise ValueError("own check")
+
+    def unnamed(x):
+        return x * missing  # noqa: F821
+
+    x = torch.ones(2)
+    for call in (
+        lambda: gradc.grad(raising)(x),
+        lambda: gradc.grad(unnamed)(x),
+        lambda: gradc.explain(raising),
+    ):
+        with pytest.raises(gradc.CaptureError) as error:
+            call()
+        assert "torch.compile" not in message(error) and "Dynamo" not in message(error)
+        assert "hint: " in message(error)

@@ -40,6 +40,37 @@ def fake_inputs(tensors: Sequence[torch.Tensor], mode: FakeTensorMode) -> list[t
     return fakes
 
 
+aten = torch.ops.aten
+
+_CONTRACTIONS = {
+    aten.mm,
+    aten.mv,
+    aten.dot,
+    aten.bmm,
+    aten.addmm,
+    aten.baddbmm,
+    aten.matmul,
+    aten.linear,
+    aten.einsum,
+    aten.conv1d,
+    aten.conv2d,
+    aten.conv3d,
+    aten.convolution,
+}
+
+
+def _check_dtypes(args: tuple) -> None:
+    """Eager refuses products of mixed dtypes; on fake tensors they pass."""
+    flat = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else [arg])]
+    dtypes = list(dict.fromkeys(a.dtype for a in flat if isinstance(a, torch.Tensor)))
+    if len(dtypes) > 1:
+        names = " and ".join(str(dtype).removeprefix("torch.") for dtype in dtypes)
+        raise CaptureError(
+            f"operands have different dtypes, {names}",
+            hint="convert one of them with .to(dtype); the same call fails when it is not compiled",
+        )
+
+
 class _Running(Interpreter):
     """Runs a graph node by node, with own implementations for some ops and errors that name the
     line."""
@@ -74,6 +105,8 @@ class _Running(Interpreter):
             ) from error
 
     def call_function(self, target: Any, args: tuple, kwargs: dict) -> Any:
+        if getattr(target, "overloadpacket", None) in _CONTRACTIONS:
+            _check_dtypes(args)
         return super().call_function(self.composites.get(target, target), args, kwargs)
 
 
