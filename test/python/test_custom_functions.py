@@ -246,3 +246,38 @@ def test_wrong_jvp_rules(double):
     f.defjvp(lambda primals, tangents: (primals[0] * 2, tangents[0].sum()))
     with pytest.raises(gradc.InputError, match=r"a tangent of torch.float64\[\]"):
         gradc.grad(lambda x: f(x).sum())(double(3))
+
+
+class TakesNone(torch.autograd.Function):
+    """Its backward wants to know which results are used."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return second * 7 if first is None else first * 2
+
+
+class TakesNoneForItsOnlyResult(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return cotangent * 5
+
+
+def test_cotangents_that_are_none(double):
+    x = double(3).requires_grad_()
+    for call in (gradc.compile(TakesNone.apply), lambda x: gradc.vjp(TakesNone.apply, x)):
+        with pytest.raises(gradc.UnsupportedError, match="set_materialize_grads") as error:
+            call(x)
+        assert error.value.location is not None and "zeros" in error.value.hint
+    only = gradc.compile(lambda x: TakesNoneForItsOnlyResult.apply(x))(x)
+    (gradient,) = torch.autograd.grad(only.sum(), x)
+    torch.testing.assert_close(gradient, torch.full_like(x, 5.0))

@@ -14,7 +14,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
-from .diagnostics import location_of
+from .diagnostics import class_source, location_of
 from .inline import Writer, erase_call, inline
 from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP, is_floating
 
@@ -36,6 +36,7 @@ def expand(
             location=location_of(node),
             hint="return a new tensor from forward",
         )
+    _check_cotangents(node, forward, backward)
     for body in (forward, backward):
         _without_frame(body)
     with gm.graph.inserting_before(node):
@@ -96,6 +97,22 @@ def expand(
         for k, value in zip(left, writer.parts(LEAVE, [results[k] for k in left]), strict=True):
             results[k] = value
     _replace(gm, node, results, single)
+
+
+def _check_cotangents(node: Node, forward: GraphModule, backward: GraphModule) -> None:
+    """Dynamo loses that backward wants None for results that are not used, which only its source
+    tells. A single result is used where backward is called at all."""
+    results = next(iter(forward.graph.find_nodes(op="output"))).args[0][0]
+    if not isinstance(results, (tuple, list)) or len(results) == 1:
+        return
+    inside = [*forward.graph.nodes, *backward.graph.nodes]
+    if any("set_materialize_grads(False" in class_source(n) for n in inside):
+        raise UnsupportedError(
+            "takes None for results that are not used (ctx.set_materialize_grads)",
+            op="torch.autograd.Function",
+            location=next((where for n in [node, *inside] if (where := location_of(n))), None),
+            hint="let backward take zeros, the default, or give each result a function of its own",
+        )
 
 
 class _Writer(Writer):

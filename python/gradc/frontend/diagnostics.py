@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import linecache
 import os
 import re
 
@@ -28,6 +31,26 @@ def location_of(node: Node) -> SourceLocation | None:
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
     users = [frame for frame in frames if is_users(frame[0])] or frames
     return SourceLocation(users[-1][0], int(users[-1][1])) if users else None
+
+
+def class_source(node: Node) -> str:
+    """The source of the innermost class of the user's whose method made ``node``, or nothing."""
+    for file, line in reversed(_FRAME.findall(node.meta.get("stack_trace") or "")):
+        spans = [span for span in _classes(file) if span[0] <= int(line) <= span[1]]
+        if is_users(file) and spans:
+            first, last = max(spans)
+            return "".join(linecache.getlines(file)[first - 1 : last])
+    return ""
+
+
+@functools.cache
+def _classes(file: str) -> list[tuple[int, int]]:
+    """The first and the last line of every class in ``file``."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    return [(n.lineno, n.end_lineno) for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
 
 
 def origin(node: Node) -> str:
