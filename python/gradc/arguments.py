@@ -41,12 +41,17 @@ def check_position(fn: Callable, args: Sequence[Any], number: int) -> None:
         )
 
 
-def parameters_of(module: torch.nn.Module, where: str) -> dict[str, torch.Tensor]:
-    """The parameters that stand for ``module``, those that require a gradient, by name; ``where``
-    says in messages which argument it is."""
-    named = {
+def trainable(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The parameters of ``module`` that require a gradient, by name."""
+    return {
         name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad
     }
+
+
+def parameters_of(module: torch.nn.Module, where: str) -> dict[str, torch.Tensor]:
+    """What stands for ``module``, which has to be something; ``where`` says in messages which
+    argument it is."""
+    named = trainable(module)
     if not named:
         raise InputError(f"{where} is a module none of whose parameters requires a gradient")
     return named

@@ -16,7 +16,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.nn.utils.stateless import _reparametrize_module
 
-from .arguments import user_name
+from .arguments import trainable, user_name
 from .frontend.levels import leaving
 from .frontend.ops import ENTER, PULL, PUSH, is_floating
 
@@ -76,11 +76,7 @@ def _entered(value: Any) -> Any:
     """What is differentiated of an argument: for a module, its parameters."""
     if not isinstance(value, torch.nn.Module):
         return value
-    return {
-        user_name(name): parameter
-        for name, parameter in value.named_parameters()
-        if parameter.requires_grad
-    }
+    return {user_name(name): parameter for name, parameter in trainable(value).items()}
 
 
 def _call(
@@ -91,8 +87,7 @@ def _call(
     if not modules:
         return fn(*args, **kwargs)
     module, values = modules[0]
-    names = [name for name, parameter in module.named_parameters() if parameter.requires_grad]
-    given = dict(zip(names, values.values(), strict=True))
+    given = dict(zip(trainable(module), values.values(), strict=True))
     with _reparametrize_module(module, given, tie_weights=True):
         return _call(fn, args, kwargs, modules[1:])
 

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from compile_time import sums
 from mlir import ir
 from mlir.passmanager import PassManager
 
 from gradc._lib import _gradc
 
 _gradc.register_passes()
-
-VECTOR = "tensor<64xf64>"
-
-
-def chain(number: int) -> str:
-    """``number`` steps of ``y = sin(y) + x``, whose gradient is a sum of as many terms."""
-    steps = "\n".join(
-        f"  %s{i} = math.sin %y{i} : {VECTOR}\n  %y{i + 1} = arith.addf %s{i}, %y0 : {VECTOR}"
-        for i in range(number)
-    )
-    return f"""
-func.func private @f(%y0: {VECTOR}) -> {VECTOR} {{
-{steps}
-  return %y{number} : {VECTOR}
-}}
-func.func @gradient(%x: {VECTOR}, %ct: {VECTOR}) -> {VECTOR} {{
-  %y, %dx = grad.vjp @f(%x) cotangents(%ct) wrt [0]
-      : ({VECTOR}, {VECTOR}) -> ({VECTOR}, {VECTOR})
-  return %dx : {VECTOR}
-}}
-"""
 
 
 def lowered(context: ir.Context, text: str) -> ir.Module:
@@ -47,6 +27,6 @@ def test_a_sum_of_many_terms_is_right() -> None:
     for _ in range(number):
         y, slope = np.sin(y) + x, np.cos(y) * slope + 1
     with ir.Context() as context:
-        executable = _gradc.Executable(lowered(context, chain(number)))
+        executable = _gradc.Executable(lowered(context, sums(number)))
     executable.call_dlpack("gradient", [x, ct], [dx])
     np.testing.assert_allclose(dx, slope * ct, rtol=1e-9)

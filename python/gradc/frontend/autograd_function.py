@@ -15,8 +15,8 @@ from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import class_source, location_of
-from .inline import Writer, erase_call, inline
-from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP, is_floating
+from .inline import Writer, erase_call, inline, is_floating_node, is_tensor
+from .ops import CUSTOM_VJP, ENTER, LEAVE, SEEDS, STOP
 
 #: In the ``meta`` of nodes that belong to the function or its rule.
 INSIDE = "gradc_inside"
@@ -42,7 +42,7 @@ def expand(
     with gm.graph.inserting_before(node):
         writer = _Writer(gm, node)
         first = writer.call(torch._C._set_grad_enabled, True)
-        tensors = [i for i, operand in enumerate(operands) if _is_tensor(operand)]
+        tensors = [i for i, operand in enumerate(operands) if is_tensor(operand)]
         roots = writer.parts(ENTER, [operands[i] for i in tensors])
         entered = list(operands)
         for i, root in zip(tensors, roots, strict=True):
@@ -51,7 +51,7 @@ def expand(
         single = isinstance(output, Node)
         outputs = [output] if single else list(output)
         constant = set(node.kwargs.get("non_differentiable_idx") or ())
-        live = [k for k, out in enumerate(outputs) if _is_floating(out) and k not in constant]
+        live = [k for k, out in enumerate(outputs) if is_floating_node(out) and k not in constant]
         seeds = writer.parts(SEEDS, [outputs[k] for k in live])
         cotangents: list[Any] = [
             seeds[live.index(k)] if k in live else writer.zeros(out)
@@ -59,14 +59,14 @@ def expand(
         ]
         known = {*entered, *outputs}
         kept = [
-            value if value in known or not _is_floating(value) else writer.call(STOP, value)
+            value if value in known or not is_floating_node(value) else writer.call(STOP, value)
             for value in saved
         ]
         gradients = inline(gm, backward, [*cotangents, *kept], visit)
         gradients = list(gradients) if isinstance(gradients, (tuple, list)) else [gradients]
         # An argument without a gradient is still one that the rule may read, and that has a second
         # derivative.
-        floating = [i for i in tensors if _is_floating(operands[i])]
+        floating = [i for i in tensors if is_floating_node(operands[i])]
         without = [n for n, i in enumerate(floating) if not isinstance(gradients[i], Node)]
         pairs = [
             (entered[i], writer.zeros(entered[i]) if n in without else gradients[i])
@@ -93,7 +93,7 @@ def expand(
         while (first := first.next) is not node:
             first.meta[INSIDE] = True
         writer.call(torch._C._set_grad_enabled, grad_mode)
-        left = [k for k in range(len(results)) if _is_floating(outputs[k])]
+        left = [k for k in range(len(results)) if is_floating_node(outputs[k])]
         for k, value in zip(left, writer.parts(LEAVE, [results[k] for k in left]), strict=True):
             results[k] = value
     _replace(gm, node, results, single)
@@ -120,17 +120,9 @@ class _Writer(Writer):
         return self.call(torch.zeros_like, like) if isinstance(like, Node) else None
 
     def detached(self, value: Any) -> Any:
-        if not _is_floating(value):
+        if not is_floating_node(value):
             return value
         return self.call(torch.ops.aten.detach.default, value)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Node) and isinstance(value.meta.get("example_value"), torch.Tensor)
-
-
-def _is_floating(value: Any) -> bool:
-    return isinstance(value, Node) and is_floating(value.meta.get("example_value"))
 
 
 def _without_frame(body: GraphModule) -> None:

@@ -15,7 +15,6 @@ Start reading at ``mark``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +24,7 @@ from torch.fx import Graph, GraphModule, Node
 from ..errors import CaptureError, UnsupportedError
 from .conventions import REFUSED
 from .diagnostics import location_of, op_name
+from .memory import common_storage, storage, tensors
 from .ops import (
     ENTER,
     ENTER_CHECKPOINT,
@@ -120,18 +120,6 @@ def _is_leaf(function: Any) -> bool:
     return leaf is not None and not (leaf._is_view() and leaf._base.requires_grad)
 
 
-def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
-
-
 class _Marker:
     def __init__(self, pre: GraphModule, inputs: list[torch.Tensor], views: bool) -> None:
         self.pre = pre
@@ -198,16 +186,16 @@ class _Marker:
         return known[function]
 
     def _note(self, value: Any) -> None:
-        for tensor in _tensors(value):
+        for tensor in tensors(value):
             if self._has_path(tensor):
-                self.carrying.add(_storage(tensor))
+                self.carrying.add(storage(tensor))
 
     def _value(self, arg: Any) -> Any:
         return torch.fx.map_arg(arg, lambda n: self.eager[n])
 
     def _carries(self, node: Node) -> bool:
         value = self.eager[node]
-        return is_floating(value) and _storage(value) in self.carrying
+        return is_floating(value) and storage(value) in self.carrying
 
     def _stopped(self, node: Node, user: Node, force: bool = False) -> Node:
         """What an op may read of ``node``: itself, or a barrier where eager has no gradient."""
@@ -252,9 +240,9 @@ class _Marker:
         self._check_strides(node)
         before = {n: self._has_path(self.eager[n]) for n in node.all_input_nodes}
         value = self._run(node)
-        outputs = list(_tensors(value))
-        operands = [t for n in node.all_input_nodes for t in _tensors(self.eager[n])]
-        alias = bool(outputs) and {_storage(t) for t in outputs} <= {_storage(t) for t in operands}
+        outputs = list(tensors(value))
+        operands = [t for n in node.all_input_nodes for t in tensors(self.eager[n])]
+        alias = bool(outputs) and {storage(t) for t in outputs} <= {storage(t) for t in operands}
         packet = getattr(node.target, "overloadpacket", None)
         if alias or packet in _SHAPE_ONLY or not any(map(is_floating, outputs)):
             # Views only pass the storage on; ops without a differentiable result need no barrier.
@@ -265,12 +253,12 @@ class _Marker:
             new = self._copy(node, lambda n: self._stopped(n, node, force or not before[n]))
         self._bind(node, value, new)
         if node.target in (ENTER, ROWS):
-            self.roots.update(map(_storage, outputs))
+            self.roots.update(map(storage, outputs))
 
     def _check_roots(self, node: Node, written: list[Node]) -> None:
         """A write into the argument of a function would be lost outside of it, and what the
         function is differentiated for would no longer be the argument."""
-        if any(_storage(self.eager[n]) in self.roots for n in written if isinstance(n, Node)):
+        if any(storage(self.eager[n]) in self.roots for n in written if isinstance(n, Node)):
             raise UnsupportedError(
                 "writes in place to an argument of a function that is differentiated, mapped, or "
                 "has a derivative rule",
@@ -291,10 +279,10 @@ class _Marker:
 
     def _checkpoint(self, node: Node) -> None:
         tensor = self.eager[node.args[0]]
-        if node.target is LEAVE_CHECKPOINT and _storage(tensor) in self.entered:
+        if node.target is LEAVE_CHECKPOINT and storage(tensor) in self.entered:
             raise SharedCheckpoint
         if node.target is ENTER_CHECKPOINT:
-            self.entered.add(_storage(tensor))
+            self.entered.add(storage(tensor))
         # Eager knows nothing of the mark: what it marks shares memory and gradient.
         self._bind(node, tensor, self._copy(node, lambda n: self.new[n]))
 
@@ -314,8 +302,7 @@ class _Marker:
             if node.target is ENTER_CHECKPOINT:
                 return True
             source = node.all_input_nodes[0]
-            values = [*_tensors(self.eager[node]), *_tensors(self.eager[source])]
-            if len({_storage(value) for value in values}) != 1:
+            if common_storage([self.eager[node], self.eager[source]]) is None:
                 return False
             node = source
         return False

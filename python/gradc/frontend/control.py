@@ -16,7 +16,7 @@ from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of
-from .inline import Writer, erase_call, inline
+from .inline import Writer, erase_call, inline, is_tensor
 from .ops import CHOOSE, LOOP, REGION
 
 Visit = Callable[[GraphModule, Node], None]
@@ -60,7 +60,7 @@ class _Writer(Writer):
         self.visit = visit
 
     def check(self, values: Any) -> None:
-        if not all(_is_tensor(value) for value in values):
+        if not all(is_tensor(value) for value in values):
             raise UnsupportedError(
                 "passes on something that is not a tensor",
                 op=str(self.node.target),
@@ -70,7 +70,7 @@ class _Writer(Writer):
 
     def enter(self, operands: list[Any], loops: bool) -> tuple[list[Node], list[Any]]:
         """What stands for the tensors among ``operands`` inside, and all operands with them."""
-        tensors = [i for i, operand in enumerate(operands) if _is_tensor(operand)]
+        tensors = [i for i, operand in enumerate(operands) if is_tensor(operand)]
         roots = self.parts(REGION, [operands[i] for i in tensors], loops)
         entered = list(operands)
         for i, root in zip(tensors, roots, strict=True):
@@ -87,12 +87,6 @@ class _Writer(Writer):
         """A boolean of rank zero."""
         flat = self.call(torch.reshape, value, ())
         return self.call(torch.ops.aten.to.dtype, flat, torch.bool)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Node) and not isinstance(
-        value.meta.get("example_value"), (bool, int, float, torch.SymInt, torch.SymBool)
-    )
 
 
 def _replace(gm: GraphModule, node: Node, whole: Node, holders: tuple[Node, ...]) -> None:

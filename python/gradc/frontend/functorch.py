@@ -12,15 +12,14 @@ a rule that it has would be lost.
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import UnsupportedError
 from .diagnostics import location_of
-from .inline import Writer
-from .ops import ENTER, LEAVE, MAP, PULL, ROWS, is_floating
+from .inline import Writer, is_floating_node
+from .ops import ENTER, LEAVE, MAP, PULL, ROWS
 
 _MODULES = (
     "torch._C._functorch",
@@ -77,10 +76,6 @@ def _name(node: Node) -> str:
     return getattr(node.target, "__name__", "")
 
 
-def _floats(value: Any) -> bool:
-    return isinstance(value, Node) and is_floating(value.meta.get("example_value"))
-
-
 def _put(gm: GraphModule, node: Node, value: Node) -> None:
     node.replace_all_uses_with(value)
     gm.graph.erase_node(node)
@@ -102,7 +97,7 @@ def _marked(gm: GraphModule, node: Node, writer: Writer, mode: bool) -> None:
 
 def _unwrapped(gm: GraphModule, node: Node, writer: Writer, mode: bool) -> None:
     value = node.args[0]
-    if _floats(value):
+    if is_floating_node(value):
         # PyTorch turns gradients on inside of a level.
         writer.call(torch._C._set_grad_enabled, _opening(node, _OPENS_REVERSE).meta["gradc_mode"])
         (value,) = writer.parts(LEAVE, [value])
@@ -126,7 +121,7 @@ def _pulled(gm: GraphModule, node: Node, writer: Writer, mode: bool) -> None:
     outputs, roots, *rest = node.args
     given = rest[0] if rest else node.kwargs.get("grad_outputs")
     given = [None] * len(outputs) if given is None else given
-    pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if _floats(o)]
+    pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if is_floating_node(o)]
     if pairs:
         writer.call(torch._C._set_grad_enabled, True)
         seeds = [writer.call(torch.ones_like, o) if g is None else g for o, g in pairs]

@@ -34,6 +34,7 @@ from .emitter import Emitted, emit
 from .guards import prepare
 from .legalise import legalise
 from .lowering import WORKER
+from .memory import storage
 from .nested import outline_transforms
 from .program import ImportedProgram, InputSpec, OutputSpec
 from .trace import fake_inputs, trace_functional, trace_pre_dispatch
@@ -236,7 +237,7 @@ def _check_overlap(
     mutated = {spec.position for spec in outputs if spec.kind == "mutation"}
     storages: dict[int, list[int]] = {}
     for tensor, position in zip(tensors, positions, strict=True):
-        storages.setdefault(tensor.untyped_storage()._cdata, []).append(position)
+        storages.setdefault(storage(tensor), []).append(position)
     for group in storages.values():
         if len(group) > 1 and mutated & set(group):
             raise UnsupportedError(

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from .ops import is_floating
+
 
 def inline(
     gm: GraphModule,
@@ -48,6 +50,16 @@ def erase_call(gm: GraphModule, node: Node, holders: Iterable[Node]) -> None:
     for holder in set(holders):
         if not holder.users:
             gm.graph.erase_node(holder)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether ``value`` is a node that stands for a tensor."""
+    return isinstance(value, Node) and isinstance(value.meta.get("example_value"), torch.Tensor)
+
+
+def is_floating_node(value: Any) -> bool:
+    """Whether ``value`` is a node that stands for a tensor that can have a gradient."""
+    return is_tensor(value) and is_floating(value.meta["example_value"])
 
 
 class Writer:

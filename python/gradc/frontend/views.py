@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from .memory import common_storage
+
 
 @dataclass(frozen=True)
 class Step:
@@ -130,18 +132,10 @@ def _step(
     aten = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace == "aten"
     if not aten and node.target is not operator.getitem:
         return None
-    if _memory(value) is None or _memory(value) != _memory(eager[source]):
+    memory = common_storage(value)
+    if memory is None or memory != common_storage(eager[source]):
         return None
     if node.all_input_nodes != [source]:
         return None
     args = torch.fx.map_arg(node.args, lambda _: VALUE)
     return source, [Step(node.target, args, dict(node.kwargs), modes[node])]
-
-
-def _memory(value: Any) -> int | None:
-    """The storage that a tensor, or each tensor of a list, lies in."""
-    tensors = value if isinstance(value, (list, tuple)) else [value]
-    if not tensors or not all(isinstance(tensor, torch.Tensor) for tensor in tensors):
-        return None
-    storages = {tensor.untyped_storage()._cdata for tensor in tensors}
-    return storages.pop() if len(storages) == 1 else None
